@@ -1,0 +1,5 @@
+"""Tables of the amendments app."""
+
+from amendments.models.amendment import Amendment, Operation
+
+__all__ = ["Amendment", "Operation"]
