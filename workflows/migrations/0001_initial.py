@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,281 +14,502 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Plan',
+            name="Plan",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField()),
-                ('step_count', models.PositiveIntegerField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                ("step_count", models.PositiveIntegerField()),
             ],
         ),
         migrations.CreateModel(
-            name='Step',
+            name="Step",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('step_id', models.CharField(max_length=200)),
-                ('type', models.CharField(max_length=20)),
-                ('goal', models.TextField()),
-                ('harness', models.TextField(blank=True)),
-                ('inputs', models.JSONField(default=dict)),
-                ('outputs', models.JSONField(default=dict)),
-                ('on_instance_failure', models.CharField(max_length=10, null=True)),
-                ('exit_when', models.TextField(null=True)),
-                ('group', models.TextField(null=True)),
-                ('body_position', models.PositiveIntegerField(null=True)),
-                ('container', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='body', to='workflows.step')),
-                ('plan', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='workflows.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("step_id", models.CharField(max_length=200)),
+                ("type", models.CharField(max_length=20)),
+                ("goal", models.TextField()),
+                ("harness", models.TextField(blank=True)),
+                ("inputs", models.JSONField(default=dict)),
+                ("outputs", models.JSONField(default=dict)),
+                ("on_instance_failure", models.CharField(max_length=10, null=True)),
+                ("exit_when", models.TextField(null=True)),
+                ("group", models.TextField(null=True)),
+                ("body_position", models.PositiveIntegerField(null=True)),
+                (
+                    "container",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="body",
+                        to="workflows.step",
+                    ),
+                ),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="steps",
+                        to="workflows.plan",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='InstanceParameter',
+            name="InstanceParameter",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('name', models.CharField(max_length=200)),
-                ('description', models.TextField(null=True)),
-                ('required', models.BooleanField()),
-                ('step', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='instance_params', to='workflows.step')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("name", models.CharField(max_length=200)),
+                ("description", models.TextField(null=True)),
+                ("required", models.BooleanField()),
+                (
+                    "step",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="instance_params",
+                        to="workflows.step",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Dependency',
+            name="Dependency",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('needs', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dependents', to='workflows.step')),
-                ('step', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='dependencies', to='workflows.step')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "needs",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="dependents",
+                        to="workflows.step",
+                    ),
+                ),
+                (
+                    "step",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="dependencies",
+                        to="workflows.step",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Criterion',
+            name="Criterion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('text', models.TextField()),
-                ('step', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='criteria', to='workflows.step')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("text", models.TextField()),
+                (
+                    "step",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="criteria",
+                        to="workflows.step",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='CheckpointField',
+            name="CheckpointField",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('name', models.CharField(max_length=200)),
-                ('label', models.TextField(null=True)),
-                ('hint', models.TextField(null=True)),
-                ('required', models.BooleanField()),
-                ('step', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='fields', to='workflows.step')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("name", models.CharField(max_length=200)),
+                ("label", models.TextField(null=True)),
+                ("hint", models.TextField(null=True)),
+                ("required", models.BooleanField()),
+                (
+                    "step",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="fields",
+                        to="workflows.step",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Workflow',
+            name="Workflow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('audit_length', models.BigIntegerField(default=0)),
-                ('audit_hash', models.CharField(blank=True, default='', max_length=64)),
-                ('workflow_id', models.CharField(max_length=200, unique=True)),
-                ('title', models.TextField()),
-                ('source', models.CharField(max_length=20)),
-                ('generated_by', models.TextField(null=True)),
-                ('status', models.CharField(max_length=20)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('etag', models.PositiveBigIntegerField(default=1)),
-                ('project', models.CharField(max_length=200, null=True)),
-                ('origin_dir', models.TextField(null=True)),
-                ('template_id', models.CharField(max_length=200, null=True)),
-                ('template_version', models.PositiveIntegerField(null=True)),
-                ('template_parameters', models.JSONField(null=True)),
-                ('review_state', models.CharField(default='waiting', max_length=20)),
-                ('review_revision', models.PositiveIntegerField(default=1)),
-                ('review_by', models.TextField(null=True)),
-                ('review_at', models.DateTimeField(null=True)),
-                ('review_reason', models.TextField(null=True)),
-                ('decided_by', models.TextField(null=True)),
-                ('decided_at', models.DateTimeField(null=True)),
-                ('created_at', models.DateTimeField()),
-                ('updated_at', models.DateTimeField()),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workflows.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("audit_length", models.BigIntegerField(default=0)),
+                ("audit_hash", models.CharField(blank=True, default="", max_length=64)),
+                ("workflow_id", models.CharField(max_length=200, unique=True)),
+                ("title", models.TextField()),
+                ("source", models.CharField(max_length=20)),
+                ("generated_by", models.TextField(null=True)),
+                ("status", models.CharField(max_length=20)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("revision", models.PositiveIntegerField(default=1)),
+                ("etag", models.PositiveBigIntegerField(default=1)),
+                ("project", models.CharField(max_length=200, null=True)),
+                ("origin_dir", models.TextField(null=True)),
+                ("template_id", models.CharField(max_length=200, null=True)),
+                ("template_version", models.PositiveIntegerField(null=True)),
+                ("template_parameters", models.JSONField(null=True)),
+                ("review_state", models.CharField(default="waiting", max_length=20)),
+                ("review_revision", models.PositiveIntegerField(default=1)),
+                ("review_by", models.TextField(null=True)),
+                ("review_at", models.DateTimeField(null=True)),
+                ("review_reason", models.TextField(null=True)),
+                ("decided_by", models.TextField(null=True)),
+                ("decided_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField()),
+                ("updated_at", models.DateTimeField()),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="workflows.plan"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Version',
+            name="Version",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('title', models.TextField()),
-                ('at', models.DateTimeField()),
-                ('by', models.TextField()),
-                ('principal', models.CharField(max_length=40)),
-                ('via', models.CharField(max_length=10)),
-                ('reason', models.TextField(null=True)),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workflows.plan')),
-                ('workflow', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='workflows.workflow')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("title", models.TextField()),
+                ("at", models.DateTimeField()),
+                ("by", models.TextField()),
+                ("principal", models.CharField(max_length=40)),
+                ("via", models.CharField(max_length=10)),
+                ("reason", models.TextField(null=True)),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="workflows.plan"
+                    ),
+                ),
+                (
+                    "workflow",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="workflows.workflow",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Seen',
+            name="Seen",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveIntegerField()),
-                ('at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('workflow', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='seen_by', to='workflows.workflow')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("revision", models.PositiveIntegerField()),
+                ("at", models.DateTimeField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "workflow",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="seen_by",
+                        to="workflows.workflow",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Revision',
+            name="Revision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('title', models.TextField()),
-                ('at', models.DateTimeField()),
-                ('by', models.TextField()),
-                ('principal', models.CharField(max_length=40)),
-                ('via', models.CharField(max_length=10)),
-                ('reason', models.TextField(null=True)),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workflows.plan')),
-                ('workflow', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='workflows.workflow')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("title", models.TextField()),
+                ("at", models.DateTimeField()),
+                ("by", models.TextField()),
+                ("principal", models.CharField(max_length=40)),
+                ("via", models.CharField(max_length=10)),
+                ("reason", models.TextField(null=True)),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="workflows.plan"
+                    ),
+                ),
+                (
+                    "workflow",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="revisions",
+                        to="workflows.workflow",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ReviewNote',
+            name="ReviewNote",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('note_id', models.CharField(max_length=200, unique=True)),
-                ('revision', models.PositiveIntegerField()),
-                ('step_id', models.CharField(max_length=200, null=True)),
-                ('step_goal', models.TextField(null=True)),
-                ('body', models.TextField()),
-                ('author', models.TextField()),
-                ('actor', models.CharField(max_length=200)),
-                ('via', models.CharField(max_length=10)),
-                ('created_at', models.DateTimeField()),
-                ('resolved', models.BooleanField(default=False)),
-                ('resolved_at', models.DateTimeField(null=True)),
-                ('resolved_by', models.TextField(null=True)),
-                ('resolved_actor', models.CharField(max_length=200, null=True)),
-                ('resolved_via', models.CharField(max_length=10, null=True)),
-                ('workflow', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notes', to='workflows.workflow')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("note_id", models.CharField(max_length=200, unique=True)),
+                ("revision", models.PositiveIntegerField()),
+                ("step_id", models.CharField(max_length=200, null=True)),
+                ("step_goal", models.TextField(null=True)),
+                ("body", models.TextField()),
+                ("author", models.TextField()),
+                ("actor", models.CharField(max_length=200)),
+                ("via", models.CharField(max_length=10)),
+                ("created_at", models.DateTimeField()),
+                ("resolved", models.BooleanField(default=False)),
+                ("resolved_at", models.DateTimeField(null=True)),
+                ("resolved_by", models.TextField(null=True)),
+                ("resolved_actor", models.CharField(max_length=200, null=True)),
+                ("resolved_via", models.CharField(max_length=10, null=True)),
+                (
+                    "workflow",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="notes",
+                        to="workflows.workflow",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RemovedStep',
+            name="RemovedStep",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step_id', models.CharField(max_length=200)),
-                ('workflow', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='removed_steps', to='workflows.workflow')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("step_id", models.CharField(max_length=200)),
+                (
+                    "workflow",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="removed_steps",
+                        to="workflows.workflow",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='WorkflowTemplate',
+            name="WorkflowTemplate",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('template_id', models.CharField(max_length=200, unique=True)),
-                ('title', models.TextField()),
-                ('description', models.TextField(blank=True)),
-                ('parameters', models.JSONField(default=list)),
-                ('project', models.CharField(max_length=200, null=True)),
-                ('status', models.CharField(max_length=20)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('derived_from_workflow_id', models.CharField(max_length=200, null=True)),
-                ('created_at', models.DateTimeField()),
-                ('updated_at', models.DateTimeField()),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workflows.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("template_id", models.CharField(max_length=200, unique=True)),
+                ("title", models.TextField()),
+                ("description", models.TextField(blank=True)),
+                ("parameters", models.JSONField(default=list)),
+                ("project", models.CharField(max_length=200, null=True)),
+                ("status", models.CharField(max_length=20)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("derived_from_workflow_id", models.CharField(max_length=200, null=True)),
+                ("created_at", models.DateTimeField()),
+                ("updated_at", models.DateTimeField()),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="workflows.plan"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Group',
+            name="Group",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('path', models.TextField()),
-                ('description', models.TextField(blank=True)),
-                ('plan', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='groups', to='workflows.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("path", models.TextField()),
+                ("description", models.TextField(blank=True)),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="groups",
+                        to="workflows.plan",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('plan', 'position'), name='group_position_once')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("plan", "position"), name="group_position_once")
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='step',
-            constraint=models.UniqueConstraint(fields=('plan', 'position'), name='step_position_once'),
+            model_name="step",
+            constraint=models.UniqueConstraint(fields=("plan", "position"), name="step_position_once"),
         ),
         migrations.AddConstraint(
-            model_name='step',
-            constraint=models.UniqueConstraint(fields=('plan', 'step_id'), name='step_id_once_in_a_plan'),
+            model_name="step",
+            constraint=models.UniqueConstraint(fields=("plan", "step_id"), name="step_id_once_in_a_plan"),
         ),
         migrations.AddConstraint(
-            model_name='step',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('body_position__isnull', True), ('container__isnull', True)), models.Q(('body_position__isnull', False), ('container__isnull', False)), _connector='OR'), name='step_in_a_body_has_a_place'),
+            model_name="step",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("body_position__isnull", True), ("container__isnull", True)),
+                    models.Q(("body_position__isnull", False), ("container__isnull", False)),
+                    _connector="OR",
+                ),
+                name="step_in_a_body_has_a_place",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='instanceparameter',
-            constraint=models.UniqueConstraint(fields=('step', 'position'), name='instance_param_position_once'),
+            model_name="instanceparameter",
+            constraint=models.UniqueConstraint(
+                fields=("step", "position"), name="instance_param_position_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='instanceparameter',
-            constraint=models.UniqueConstraint(fields=('step', 'name'), name='instance_param_name_once'),
+            model_name="instanceparameter",
+            constraint=models.UniqueConstraint(fields=("step", "name"), name="instance_param_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='dependency',
-            constraint=models.UniqueConstraint(fields=('step', 'position'), name='dependency_position_once'),
+            model_name="dependency",
+            constraint=models.UniqueConstraint(fields=("step", "position"), name="dependency_position_once"),
         ),
         migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.UniqueConstraint(fields=('step', 'position'), name='criterion_position_once'),
+            model_name="criterion",
+            constraint=models.UniqueConstraint(fields=("step", "position"), name="criterion_position_once"),
         ),
         migrations.AddConstraint(
-            model_name='checkpointfield',
-            constraint=models.UniqueConstraint(fields=('step', 'position'), name='field_position_once'),
+            model_name="checkpointfield",
+            constraint=models.UniqueConstraint(fields=("step", "position"), name="field_position_once"),
         ),
         migrations.AddConstraint(
-            model_name='checkpointfield',
-            constraint=models.UniqueConstraint(fields=('step', 'name'), name='field_name_once'),
+            model_name="checkpointfield",
+            constraint=models.UniqueConstraint(fields=("step", "name"), name="field_name_once"),
         ),
         migrations.AddIndex(
-            model_name='workflow',
-            index=models.Index(fields=['-updated_at', '-id'], name='workflow_by_change'),
+            model_name="workflow",
+            index=models.Index(fields=["-updated_at", "-id"], name="workflow_by_change"),
         ),
         migrations.AddIndex(
-            model_name='workflow',
-            index=models.Index(fields=['status', '-updated_at', '-id'], name='workflow_by_status'),
+            model_name="workflow",
+            index=models.Index(fields=["status", "-updated_at", "-id"], name="workflow_by_status"),
         ),
         migrations.AddIndex(
-            model_name='workflow',
-            index=models.Index(fields=['project', '-updated_at', '-id'], name='workflow_by_project'),
+            model_name="workflow",
+            index=models.Index(fields=["project", "-updated_at", "-id"], name="workflow_by_project"),
         ),
         migrations.AddConstraint(
-            model_name='workflow',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'approved', 'archived'])), name='workflow_status_known'),
+            model_name="workflow",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["draft", "approved", "archived"])),
+                name="workflow_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='workflow',
-            constraint=models.CheckConstraint(condition=models.Q(('source__in', ['import', 'generated', 'human'])), name='workflow_source_known'),
+            model_name="workflow",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("source__in", ["import", "generated", "human"])),
+                name="workflow_source_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='workflow',
-            constraint=models.CheckConstraint(condition=models.Q(('review_state__in', ['waiting', 'sent_back'])), name='workflow_review_known'),
+            model_name="workflow",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("review_state__in", ["waiting", "sent_back"])),
+                name="workflow_review_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(fields=('workflow', 'number'), name='version_once'),
+            model_name="version",
+            constraint=models.UniqueConstraint(fields=("workflow", "number"), name="version_once"),
         ),
         migrations.AddConstraint(
-            model_name='seen',
-            constraint=models.UniqueConstraint(fields=('workflow', 'user'), name='seen_once'),
+            model_name="seen",
+            constraint=models.UniqueConstraint(fields=("workflow", "user"), name="seen_once"),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('workflow', 'number'), name='revision_once'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(fields=("workflow", "number"), name="revision_once"),
         ),
         migrations.AddConstraint(
-            model_name='removedstep',
-            constraint=models.UniqueConstraint(fields=('workflow', 'step_id'), name='step_removed_once'),
+            model_name="removedstep",
+            constraint=models.UniqueConstraint(fields=("workflow", "step_id"), name="step_removed_once"),
         ),
         migrations.AddConstraint(
-            model_name='workflowtemplate',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['active', 'archived'])), name='template_status_known'),
+            model_name="workflowtemplate",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["active", "archived"])), name="template_status_known"
+            ),
         ),
     ]

@@ -93,7 +93,9 @@ class Version(KeptPlan):
 class RemovedStep(models.Model):
     """A step id that an amendment took out: never used again in any run of this workflow (contract 4)."""
 
-    workflow = models.ForeignKey(Workflow, on_delete=models.CASCADE, related_name="removed_steps", db_index=False)
+    workflow = models.ForeignKey(
+        Workflow, on_delete=models.CASCADE, related_name="removed_steps", db_index=False
+    )
     step_id = models.CharField(max_length=200)
 
     class Meta:
@@ -149,7 +151,9 @@ class WorkflowTemplate(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(name="template_status_known", condition=models.Q(status__in=["active", "archived"]))
+            models.CheckConstraint(
+                name="template_status_known", condition=models.Q(status__in=["active", "archived"])
+            )
         ]
 
     def __str__(self) -> str:
