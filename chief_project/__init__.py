@@ -1,0 +1,1 @@
+"""Wiring: settings, urls, the servers and the commands that belong to no single app."""

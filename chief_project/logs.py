@@ -1,0 +1,56 @@
+"""How Chief logs: one line per event on standard error, and never a token in it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+
+_SECRETS = re.compile(
+    r"""
+      \bchf_[A-Za-z0-9_\-.]+                              # an API token
+    | (?<=bearer\ )[^\s"',]+                              # whatever stands in an Authorization header
+    | (?<=sign-in/)[^\s"'/?]+ | (?<=signin/)[^\s"'/?]+    # the one-time part of a sign-in link
+    | (?<=token=)[^\s"'&]+
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class OneLineFormatter(logging.Formatter):
+    """Time in UTC, level, logger, message; line ends inside an event (a traceback) are written as `\\n`."""
+
+    converter = time.gmtime
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = super().format(record).replace("\r", "\\r").replace("\n", "\\n")
+        return _SECRETS.sub("[hidden]", line)
+
+
+def logging_settings(*, debug: bool) -> dict[str, object]:
+    """Django's LOGGING. Everything, uvicorn's loggers included, ends in the one handler."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {
+                "()": "chief_project.logs.OneLineFormatter",
+                "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["stderr"], "level": "INFO"},
+        "loggers": {
+            "django": {"level": "INFO", "handlers": [], "propagate": True},
+            "django.server": {"level": "INFO", "handlers": [], "propagate": True},
+            # A refused request is the caller's affair: 4xx are not events of this server.
+            "django.request": {"level": "INFO" if debug else "ERROR"},
+            "django.security.DisallowedHost": {"level": "ERROR"},
+            "axes": {"level": "WARNING"},
+            "httpx": {"level": "WARNING"},
+            "uvicorn": {"level": "WARNING", "handlers": [], "propagate": True},
+            "uvicorn.access": {"level": "INFO", "handlers": [], "propagate": True},
+        },
+    }
