@@ -107,8 +107,7 @@ def record(
     """
     stream = None
     if head is None:
-        AuditStream.objects.get_or_create(name=REST_STREAM)
-        head = AuditStream.objects.select_for_update().get(name=REST_STREAM)
+        head = lock_rest()
         stream = REST_STREAM
     entry = compose(
         caller=caller,
@@ -124,6 +123,12 @@ def record(
     AuditEntry.objects.create(**{name: getattr(entry, name) for name in Entry.__slots__})
     head.audit_length, head.audit_hash = entry.position, entry.hash
     type(head)._default_manager.filter(pk=head.pk).update(audit_length=entry.position, audit_hash=entry.hash)
+
+
+def lock_rest() -> AuditStream:
+    """Lock and return the head of the rest. Early in an operation, it makes others of its kind wait their turn."""
+    AuditStream.objects.get_or_create(name=REST_STREAM)
+    return AuditStream.objects.select_for_update().get(name=REST_STREAM)
 
 
 def _plain(value: Any) -> Any:

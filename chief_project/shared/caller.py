@@ -18,7 +18,9 @@ class Right(StrEnum):
     READ = "read"
     OVERSEE = "oversee"  # read policy and audit
     WORK = "work"  # plan, revise, clone, register, report, ask, propose, withdraw own, templates
-    DECIDE = "decide"  # relayed decisions: approve, reject, archive, reopen, cancel, resolve, answer, mark stale
+    DECIDE = (
+        "decide"  # relayed decisions: approve, reject, archive, reopen, cancel, resolve, answer, mark stale
+    )
     REVIEW = "review"  # review notes, send back, comments, label, resolve notes, acknowledge
     ADMINISTER = "administer"  # policy, delete, users, tokens
 
@@ -97,5 +99,10 @@ class Caller:
 
     @property
     def principal(self) -> str:
-        """A stable key for this principal: scopes idempotency keys and "another principal's" revision."""
-        return f"user:{self.user_id}" if self.signed_in else f"token:{self.token_id}"
+        """A stable key for this principal: scopes idempotency keys and "another principal's" revision.
+
+        Each token is a principal of its own, also one that belongs to a user; commands are one, too.
+        """
+        if self.token_id is not None:
+            return f"token:{self.token_id}"
+        return self.via if self.user_id is None else f"user:{self.user_id}"

@@ -2,6 +2,7 @@
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models.functions import Lower
 
 
 class User(AbstractUser):
@@ -27,12 +28,17 @@ class ApiToken(models.Model):
         ordering = ("-id",)
         constraints = [
             models.CheckConstraint(
-                name="token_kind_known", condition=models.Q(kind__in=["viewer", "harness", "reviewer", "admin"])
+                name="token_kind_known",
+                condition=models.Q(kind__in=["viewer", "harness", "reviewer", "admin"]),
             ),
             models.CheckConstraint(
                 name="token_of_a_person_has_one",
                 condition=models.Q(kind__in=["viewer", "harness"], user__isnull=True)
                 | models.Q(kind__in=["reviewer", "admin"], user__isnull=False),
+            ),
+            # Policies and the audit name a token by its name, so two living ones can't share it.
+            models.UniqueConstraint(
+                Lower("name"), name="token_name_once", condition=models.Q(revoked_at__isnull=True)
             ),
         ]
 

@@ -1,0 +1,112 @@
+"""What can be read about principals and from the audit log."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chief_project.shared.caller import Caller, Role, Via
+from chief_project.shared.models import ApiToken, User
+
+# What a user may be, the strongest first; a harness is a token and never a person.
+ROLES_OF_PEOPLE = (Role.ADMIN, Role.REVIEWER, Role.VIEWER)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownToken:
+    """A token that may be used, as it was when it was read."""
+
+    caller: Caller
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+def strongest_role(*, groups: set[str], superuser: bool) -> Role | None:
+    """A user's role: the strongest of the groups named like one; a superuser is an admin; else none."""
+    if superuser:
+        return Role.ADMIN
+    return next((role for role in ROLES_OF_PEOPLE if role.value in groups), None)
+
+
+def role_of_user(*, user_id: int) -> Role | None:
+    """The role of an active user, or None when the user has none, is inactive or unknown."""
+    rows = list(User.objects.filter(pk=user_id, is_active=True).values_list("is_superuser", "groups__name"))
+    if not rows:
+        return None
+    return strongest_role(groups={name for _, name in rows if name}, superuser=rows[0][0])
+
+
+def find_token(*, digest: str, at: datetime, via: Via = "rest") -> KnownToken | None:
+    """The token with this digest, if it may be used at ``at``: not revoked, not expired, its user active.
+
+    A user's token never outlives the user's own role: it acts in the weaker of the two. None also for a user who
+    has no role any more.
+    """
+    rows = list(
+        ApiToken.objects.filter(digest=digest, revoked_at__isnull=True).values(
+            "id",
+            "name",
+            "kind",
+            "relay",
+            "expires_at",
+            "last_used_at",
+            "user_id",
+            "user__username",
+            "user__is_active",
+            "user__is_superuser",
+            "user__groups__name",
+        )
+    )
+    if not rows:
+        return None
+    row = rows[0]
+    if row["expires_at"] is not None and row["expires_at"] <= at:
+        return None
+    role, actor = Role(row["kind"]), row["name"]
+    if row["user_id"] is not None:
+        groups = {each["user__groups__name"] for each in rows if each["user__groups__name"]}
+        own = strongest_role(groups=groups, superuser=row["user__is_superuser"])
+        if own is None or not row["user__is_active"]:
+            return None
+        role, actor = weaker(role, own), row["user__username"]
+    return KnownToken(
+        caller=Caller(
+            actor=actor,
+            role=role,
+            via=via,
+            user_id=row["user_id"],
+            token_id=row["id"],
+            relay=row["relay"],
+        ),
+        expires_at=row["expires_at"],
+        last_used_at=row["last_used_at"],
+    )
+
+
+def weaker(one: Role, other: Role) -> Role:
+    """Of two roles of people, the one that may do less."""
+    return max(one, other, key=ROLES_OF_PEOPLE.index)
+
+
+def name_is_taken(*, name: str) -> bool:
+    """Whether a user or a token that isn't revoked is called so, whatever the case."""
+    return (
+        ApiToken.objects.filter(name__iexact=name, revoked_at__isnull=True).exists()
+        or User.objects.filter(username__iexact=name).exists()
+    )
+
+
+def token_document(token: ApiToken) -> dict[str, Any]:
+    """What may be said about a token: everything but itself."""
+    return {
+        "token_id": token.pk,
+        "name": token.name,
+        "kind": token.kind,
+        "relay": token.relay,
+        "username": token.user.username if token.user is not None else None,
+        "prefix": token.prefix,
+        "created_at": token.created_at,
+        "created_by": token.created_by,
+        "expires_at": token.expires_at,
+        "revoked_at": token.revoked_at,
+        "last_used_at": token.last_used_at,
+    }

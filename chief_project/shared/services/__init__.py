@@ -1,0 +1,1 @@
+"""What changes principals and what is kept about them: one verb, one module."""
