@@ -47,6 +47,7 @@ class Environment:
     database: dict[str, Any]
     debug: bool
     metrics: bool
+    access_log: bool
     max_body_bytes: int
     max_json_depth: int
     threads: int
@@ -76,6 +77,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
     url = _url(environ)
     debug = _flag(environ, "CHIEF_DEBUG")
     metrics = _flag(environ, "CHIEF_METRICS")
+    access_log = _flag(environ, "CHIEF_ACCESS_LOG")
     max_body_bytes = _whole_number(environ, "CHIEF_MAX_BODY_BYTES", 5 * MIB, low=1024, high=1024 * MIB)
     max_json_depth = _whole_number(environ, "CHIEF_MAX_JSON_DEPTH", 64, low=8, high=200)
     threads = _whole_number(environ, "CHIEF_THREADS", 10, low=1, high=200)
@@ -91,6 +93,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         database=database,
         debug=debug,
         metrics=metrics,
+        access_log=access_log,
         max_body_bytes=max_body_bytes,
         max_json_depth=max_json_depth,
         threads=threads,

@@ -20,16 +20,19 @@ _SECRETS = re.compile(
 class OneLineFormatter(logging.Formatter):
     """Time in UTC, level, logger, message; line ends inside an event (a traceback) are written as `\\n`."""
 
-    converter = time.gmtime
     default_time_format = "%Y-%m-%dT%H:%M:%S"
     default_msec_format = "%s.%03dZ"
+
+    @staticmethod
+    def converter(seconds: float | None) -> time.struct_time:
+        return time.gmtime(seconds)
 
     def format(self, record: logging.LogRecord) -> str:
         line = super().format(record).replace("\r", "\\r").replace("\n", "\\n")
         return _SECRETS.sub("[hidden]", line)
 
 
-def logging_settings(*, debug: bool) -> dict[str, object]:
+def logging_settings(*, debug: bool, access_log: bool) -> dict[str, object]:
     """Django's LOGGING. Everything, uvicorn's loggers included, ends in the one handler."""
     return {
         "version": 1,
@@ -51,6 +54,10 @@ def logging_settings(*, debug: bool) -> dict[str, object]:
             "axes": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
             "uvicorn": {"level": "WARNING", "handlers": [], "propagate": True},
-            "uvicorn.access": {"level": "INFO", "handlers": [], "propagate": True},
+            "uvicorn.access": {
+                "level": "INFO" if access_log else "WARNING",
+                "handlers": [],
+                "propagate": True,
+            },
         },
     }

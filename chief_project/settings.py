@@ -203,7 +203,7 @@ SPECTACULAR_SETTINGS = {
 # -- Static files ----------------------------------------------------------------------------------
 
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.is_dir()]
 # whitenoise serves the files of the apps and of static/ from where they are: nothing to collect, no CDN.
 WHITENOISE_USE_FINDERS = True
 
@@ -216,4 +216,4 @@ TIME_ZONE = "UTC"
 
 # -- Logs ------------------------------------------------------------------------------------------
 
-LOGGING = logging_settings(debug=DEBUG)
+LOGGING = logging_settings(debug=DEBUG, access_log=ENVIRONMENT.access_log)

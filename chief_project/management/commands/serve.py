@@ -30,7 +30,6 @@ class Command(BaseCommand):
         parser.add_argument(
             "--workers", type=int, default=1, help="processes; more than one needs PostgreSQL (1)"
         )
-        parser.add_argument("--access-log", action="store_true", help="log every request")
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port, workers = options["host"], options["port"], options["workers"]
@@ -50,7 +49,7 @@ class Command(BaseCommand):
             host=host,
             port=port,
             workers=workers,
-            access_log=options["access_log"],
+            access_log=settings.ENVIRONMENT.access_log,
             log_config=None,  # Django's LOGGING has uvicorn's loggers too
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,

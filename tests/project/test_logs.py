@@ -1,0 +1,38 @@
+"""A log holds one line per event and never a token."""
+
+import logging
+import sys
+
+import pytest
+
+from chief_project.logs import OneLineFormatter
+
+
+def line(message, *args, exc_info=None):
+    record = logging.LogRecord("chief", logging.ERROR, __file__, 1, message, args, exc_info)
+    return OneLineFormatter("%(asctime)s %(message)s").format(record)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "used chf_s3cret-S3CRET_x.y",
+        "header Authorization: Bearer s3cret",
+        "GET /sign-in/s3cret/ HTTP/1.1",
+        "GET /signin/s3cret HTTP/1.1",
+        "GET /x?token=s3cret&y=1",
+    ],
+)
+def test_no_token_is_ever_logged(text):
+    assert "s3cret" not in line("%s", text).lower()
+    assert "[hidden]" in line(text)
+
+
+def test_a_traceback_stays_on_its_events_line():
+    try:
+        raise RuntimeError("two\nlines of chf_s3cret")
+    except RuntimeError:
+        text = line("broke", exc_info=sys.exc_info())
+    assert "\n" not in text
+    assert "s3cret" not in text
+    assert "RuntimeError" in text
