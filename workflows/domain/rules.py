@@ -183,7 +183,7 @@ def _bodies(steps: tuple[Step, ...], first: dict[str, int], holder: dict[str, st
                 yield Problem(at, f"the body of '{step.id}' names an unknown step '{member}'")
             elif member == step.id:
                 yield Problem(at, f"the body of '{step.id}' lists '{step.id}' itself: a containment cycle")
-            elif holder[member] != step.id or first[step.id] != place:
+            elif holder[member] != step.id:
                 yield Problem(
                     at,
                     f"'{member}' is in more than one body: '{holder[member]}' and '{step.id}'; a step runs in one",
