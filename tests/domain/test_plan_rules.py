@@ -289,6 +289,8 @@ def test_any_graph_is_legal_exactly_when_a_naive_reading_of_the_rules_says_so(st
 @settings(max_examples=600, deadline=None)
 def test_a_rule_is_only_named_when_a_naive_reading_finds_it_broken_too(steps: list[Step]) -> None:
     broken = naive(steps)
+    if broken & {"containment cycle", "more than one body", "duplicate step id"}:
+        broken |= {"same scope", "dependency cycle"}  # then it is open which scope a step is in
     for problem in judged(*steps):
         assert any(phrase in problem.message for phrase in broken), (problem, broken)
 
