@@ -1,0 +1,123 @@
+"""One table turns whatever was raised into an answer (contract 1): ``{"error": {code, message, details?}}``."""
+
+import logging
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.request import RawPostDataException, UnreadablePostError
+from rest_framework import exceptions as drf
+
+from chief_project.shared.errors import ChiefError
+from chief_project.shared.wire.rendering import JSONResponse
+
+logger = logging.getLogger("chief.http")
+
+CODES = {
+    400: "validation_failed",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    409: "conflict",
+    412: "precondition_failed",
+    413: "too_large",
+    415: "unsupported_media_type",
+    422: "validation_failed",
+    429: "rate_limited",
+    500: "internal",
+    503: "unavailable",
+}
+_CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+def envelope(code: str, message: str, details: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The one shape of a refusal."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if details:
+        error["details"] = details
+    return {"error": error}
+
+
+def refusal(
+    status: int,
+    message: str,
+    *,
+    code: str | None = None,
+    details: dict[str, Any] | None = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    """An answer that refuses, in the envelope."""
+    return JSONResponse(envelope(code or CODES[status], message, details), status, headers)
+
+
+def answer_to(problem: Exception, request: HttpRequest | None = None) -> JSONResponse:
+    """The answer to a request that ended in ``problem``. What nobody foresaw is logged and leaks nothing."""
+    if isinstance(problem, ChiefError):
+        headers = (
+            _CHALLENGE if problem.status == 401 else {"Retry-After": "1"} if problem.status == 503 else None
+        )
+        return refusal(
+            problem.status, problem.message, code=problem.code, details=problem.details, headers=headers
+        )
+    if isinstance(problem, drf.APIException):
+        return _answer_to_drf(problem)
+    if isinstance(problem, Http404):
+        return refusal(404, "nothing is here: see /v1/docs/ for the routes")
+    if isinstance(problem, PermissionDenied):
+        return refusal(403, str(problem) or "that is not allowed")
+    if isinstance(problem, RequestDataTooBig):
+        return refusal(413, "the body is too large: send less, or split it")
+    if isinstance(problem, UnreadablePostError | RawPostDataException):
+        return refusal(422, "the body ended before it was complete: send it again")
+    if isinstance(problem, SuspiciousOperation):
+        return refusal(422, "the request is malformed")
+    if isinstance(problem, IntegrityError):
+        logger.warning("a constraint refused what the rules let pass", exc_info=problem)
+        return refusal(409, "another request got there first: read it again and retry if it still applies")
+    if isinstance(problem, DataError):
+        logger.warning("the database refused a value", exc_info=problem)
+        return refusal(422, "a value is too large or of a kind that can't be kept")
+    if isinstance(problem, OperationalError | InterfaceError):
+        logger.error("the database is not available", exc_info=problem)
+        return refusal(503, "the database is busy or away: try again shortly", headers={"Retry-After": "1"})
+    logger.error("unforeseen", exc_info=problem)
+    if request is not None:  # whoever watches for faults (a test client, a reporter) hears of this one too
+        got_request_exception.send(sender=None, request=request)
+    return refusal(500, "something went wrong here; it has been logged")
+
+
+def _answer_to_drf(problem: drf.APIException) -> JSONResponse:
+    headers: dict[str, str] = {}
+    message = _sentence(problem.detail)
+    status = problem.status_code
+    if isinstance(problem, drf.NotAuthenticated | drf.AuthenticationFailed):
+        status, headers = 401, dict(_CHALLENGE)
+        if isinstance(problem, drf.AuthenticationFailed):
+            headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'
+    elif isinstance(problem, drf.ParseError | drf.ValidationError):
+        status = 422
+    elif isinstance(problem, drf.Throttled) and problem.wait is not None:
+        headers["Retry-After"] = str(max(1, int(problem.wait)))
+    elif isinstance(problem, drf.MethodNotAllowed):
+        allowed = getattr(problem, "allowed", ())
+        headers["Allow"] = ", ".join(allowed)
+        message = "this route takes " + (", ".join(allowed) or "no such method")
+    elif status not in CODES:
+        status = 500
+    return refusal(status, message, headers=headers)
+
+
+def exception_handler(problem: Exception, context: dict[str, Any]) -> HttpResponse:
+    """DRF's hook, for views that aren't a ``ChiefView`` (the schema's)."""
+    request = context.get("request")
+    return answer_to(problem, getattr(request, "_request", request))
+
+
+def _sentence(detail: Any) -> str:
+    while isinstance(detail, list | dict) and detail:
+        detail = detail[0] if isinstance(detail, list) else next(iter(detail.values()))
+    return str(detail)

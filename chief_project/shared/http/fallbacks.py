@@ -1,0 +1,56 @@
+"""What answers where no view does: the router's 404, refused requests, faults and CSRF failures (contract 1)."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views import defaults
+from django.views.csrf import csrf_failure as page_for_csrf
+from django.views.decorators.csrf import csrf_exempt
+
+from chief_project.shared.http.errors import answer_to, refusal
+
+PAGES = ("/admin", "/sign")
+
+
+def speaks_json(request: HttpRequest) -> bool:
+    """Whether the answer is an envelope: everything but what people open in a browser."""
+    return not request.path_info.startswith(PAGES)
+
+
+@csrf_exempt
+def no_route(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    """The last route below ``/v1``, so that nothing there is answered with a page or a redirect."""
+    return answer_to(Http404(), request)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """``handler404``."""
+    return (
+        answer_to(Http404(), request) if speaks_json(request) else defaults.page_not_found(request, exception)
+    )
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """``handler403``."""
+    return (
+        answer_to(exception, request)
+        if speaks_json(request)
+        else defaults.permission_denied(request, exception)
+    )
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """``handler400``: a foreign host, a forged session; the contract knows no 400 below ``/v1``."""
+    return answer_to(exception, request) if speaks_json(request) else defaults.bad_request(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """``handler500``; Django has logged it by then."""
+    if speaks_json(request):
+        return refusal(500, "something went wrong here; it has been logged")
+    return defaults.server_error(request)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """``CSRF_FAILURE_VIEW``."""
+    return refusal(403, f"refused: {reason}") if speaks_json(request) else page_for_csrf(request, reason)

@@ -1,0 +1,37 @@
+"""Every route. Below ``/v1`` none ends in a slash, but for the two that people type."""
+
+from django.conf import settings
+from django.contrib import admin
+from django.urls import include, path, re_path
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from chief_project.shared.health import healthz, readyz
+from chief_project.shared.http.fallbacks import no_route
+
+v1 = [
+    path("", include("workflows.api.urls")),
+    path("", include("runs.api.urls")),
+    path("", include("amendments.api.urls")),
+    path("", include("chief_project.shared.api.urls")),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    re_path("", no_route),
+]
+
+urlpatterns = [
+    path("healthz", healthz),
+    path("readyz", readyz),
+    path("v1/", include(v1)),
+    path("admin/", admin.site.urls),
+    path("", include("chief_project.shared.web.urls")),
+    path("", RedirectView.as_view(url="/v1/docs/")),
+]
+
+if settings.CHIEF_METRICS:
+    urlpatterns.append(path("", include("django_prometheus.urls")))
+
+handler400 = "chief_project.shared.http.fallbacks.bad_request"
+handler403 = "chief_project.shared.http.fallbacks.permission_denied"
+handler404 = "chief_project.shared.http.fallbacks.not_found"
+handler500 = "chief_project.shared.http.fallbacks.server_error"

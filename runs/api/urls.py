@@ -1,0 +1,3 @@
+"""Routes below ``/v1``."""
+
+urlpatterns: list = []
