@@ -10,7 +10,8 @@ from workflows.models import Plan
 class Amendment(models.Model):
     """A set of operations that a person, or a policy, takes whole or not at all.
 
-    ``plan_before`` is the run's plan when it was proposed or decided, ``plan_after`` what approval would make or made.
+    ``plan_before`` is the run's plan when it was proposed, ``plan_after`` what approval would make or made of it, and
+    ``head_before`` the workflow's head at the proposal, moved to the one that was met at the decision.
     """
 
     amendment_id = models.CharField(max_length=200, unique=True)
@@ -30,7 +31,8 @@ class Amendment(models.Model):
     decision_reason = models.TextField(null=True)
     resulting_workflow_version = models.PositiveIntegerField(null=True)
     plan_before = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
-    plan_after = models.ForeignKey(Plan, null=True, on_delete=models.PROTECT, related_name="+")
+    plan_after = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
+    head_before = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
         constraints = [
@@ -55,17 +57,22 @@ class Amendment(models.Model):
 
 
 class Operation(models.Model):
-    """One operation of an amendment, in order. ``step`` is the document as it was proposed."""
+    """One operation of an amendment, in order, as it was proposed; ``instance_path`` as a list of ids."""
 
-    amendment = models.ForeignKey(Amendment, on_delete=models.CASCADE, related_name="operations", db_index=False)
+    amendment = models.ForeignKey(
+        Amendment, on_delete=models.CASCADE, related_name="operations", db_index=False
+    )
     position = models.PositiveIntegerField()
     op = models.CharField(max_length=20)
     target_step_id = models.CharField(max_length=200)
+    instance_id = models.CharField(max_length=200, null=True)
     instance_path = models.JSONField(null=True)
     step = models.JSONField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["amendment", "position"], name="operation_position_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["amendment", "position"], name="operation_position_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.op} {self.target_step_id}"
