@@ -82,6 +82,13 @@ class TooLarge(ChiefError):
     status = 413
 
 
+class RateLimited(ChiefError):
+    """Too many tries in too short a time."""
+
+    code = "rate_limited"
+    status = 429
+
+
 class Unavailable(ChiefError):
     """The database can't be reached, or is not migrated."""
 

@@ -1,11 +1,16 @@
 """What can be read about principals and from the audit log."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chief_project.shared.caller import Caller, Role, Via
-from chief_project.shared.models import ApiToken, User
+from django.db.models import Q, QuerySet
+
+from chief_project.shared.audit import stream_name
+from chief_project.shared.caller import Caller, Right, Role, Via
+from chief_project.shared.models import ApiToken, AuditEntry, User
+from chief_project.shared.paging import Page, Paging, paginate
 
 # What a user may be, the strongest first; a harness is a token and never a person.
 ROLES_OF_PEOPLE = (Role.ADMIN, Role.REVIEWER, Role.VIEWER)
@@ -29,10 +34,25 @@ def strongest_role(*, groups: set[str], superuser: bool) -> Role | None:
 
 def role_of_user(*, user_id: int) -> Role | None:
     """The role of an active user, or None when the user has none, is inactive or unknown."""
-    rows = list(User.objects.filter(pk=user_id, is_active=True).values_list("is_superuser", "groups__name"))
+    return _role(User.objects.filter(pk=user_id, is_active=True))
+
+
+def role_of_any_user(*, user_id: int) -> Role | None:
+    """The role of a user, active or not."""
+    return _role(User.objects.filter(pk=user_id))
+
+
+def _role(users: QuerySet[User]) -> Role | None:
+    rows = list(users.values_list("is_superuser", "groups__name"))
     if not rows:
         return None
     return strongest_role(groups={name for _, name in rows if name}, superuser=rows[0][0])
+
+
+def admins_besides(*, user_id: int) -> int:
+    """How many other active users are admins."""
+    admins = User.objects.filter(Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value), is_active=True)
+    return admins.exclude(pk=user_id).distinct().count()
 
 
 def find_token(*, digest: str, at: datetime, via: Via = "rest") -> KnownToken | None:
@@ -109,4 +129,82 @@ def token_document(token: ApiToken) -> dict[str, Any]:
         "expires_at": token.expires_at,
         "revoked_at": token.revoked_at,
         "last_used_at": token.last_used_at,
+    }
+
+
+def me(*, caller: Caller) -> dict[str, Any]:
+    """The caller's principal and rights (contract 2): what may be done, so that nobody has to try."""
+    token = None
+    if caller.token_id is not None:
+        kept = ApiToken.objects.values("name", "kind", "prefix", "expires_at").get(pk=caller.token_id)
+        token = {"token_id": caller.token_id} | kept
+    return {
+        "principal": caller.principal,
+        "actor": caller.actor,
+        "role": caller.role.value,
+        "rights": [right.value for right in Right if caller.may(right)],
+        "relay": caller.relay,
+        "person": caller.person,
+        "signed_in": caller.signed_in,
+        "username": caller.actor if caller.user_id is not None else None,
+        "token": token,
+    }
+
+
+def list_audit(
+    *,
+    caller: Caller,
+    paging: Paging,
+    workflow_id: str | None = None,
+    run_id: str | None = None,
+    amendment_id: str | None = None,
+    event: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Page:
+    """The entries that match everything given, oldest first; ``since`` and ``until`` count in (contract 8)."""
+    caller.must(Right.OVERSEE, "read the audit log")
+    wanted: dict[str, Any] = {
+        "workflow_id": workflow_id,
+        "run_id": run_id,
+        # Entries with a run_id stand in its stream and nowhere else, and streams have an index.
+        "stream": None if run_id is None else stream_name(workflow_id=None, run_id=run_id),
+        "amendment_id": amendment_id,
+        "event": event,
+        "at__gte": since,
+        "at__lte": until,
+    }
+    entries = AuditEntry.objects.filter(
+        **{name: value for name, value in wanted.items() if value is not None}
+    )
+    rows = entries.values(
+        "id",
+        "at",
+        "event",
+        "workflow_id",
+        "run_id",
+        "amendment_id",
+        "text",
+        "actor",
+        "via",
+        "prev_hash",
+        "hash",
+    )
+    return paginate(rows, order=("id",), paging=paging).map(_audit_document)
+
+
+def _audit_document(row: dict[str, Any]) -> dict[str, Any]:
+    """The entry as contract 8 shows it; ``detail`` comes from the text that is hashed."""
+    return {
+        "id": row["id"],
+        "at": row["at"],
+        "event": row["event"],
+        "workflow_id": row["workflow_id"],
+        "run_id": row["run_id"],
+        "amendment_id": row["amendment_id"],
+        "detail": json.loads(row["text"])["detail"],
+        "actor": row["actor"],
+        "via": row["via"],
+        "prev_hash": row["prev_hash"],
+        "hash": row["hash"],
     }

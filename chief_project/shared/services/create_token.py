@@ -43,9 +43,8 @@ def create_token(
             pointer="/expires_days",
         )
     with transaction.atomic(savepoint=False):
+        audit.lock_rest()  # early, so that names are chosen one after the other
         at = now()
-        # Names are chosen one after the other: the lock on the audit's head, taken early, makes others wait.
-        audit.lock_rest()
         user = _owner(role, username)
         name = _name(name, role)
         text = credentials.new_token()

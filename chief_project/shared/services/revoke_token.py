@@ -15,6 +15,7 @@ def revoke_token(*, caller: Caller, token_id: int) -> dict[str, Any]:
     """Revoke the token; in a few seconds no process takes it any more. A revoked one is an ``InvalidTransition``."""
     caller.must(Right.ADMINISTER, "revoke a token")
     with transaction.atomic(savepoint=False):
+        audit.lock_rest()
         token = (
             ApiToken.objects.select_for_update(of=("self",))
             .select_related("user")

@@ -1,0 +1,13 @@
+"""Pages that need no app: home, signing in, signing out."""
+
+from django.urls import path
+
+from chief_project.shared.web import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("signin", views.sign_in_view, name="sign-in"),
+    path("signin/link", views.sign_in_link_view, name="sign-in-link"),
+    path("signin/link/<slug:secret>", views.sign_in_link_page, name="sign-in-link-page"),
+    path("signout", views.sign_out_view, name="sign-out"),
+]
