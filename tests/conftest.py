@@ -18,6 +18,7 @@ from chief_project.shared.caller import Caller, Role
 from chief_project.shared.models import User
 from chief_project.shared.services.create_token import create_token
 from chief_project.shared.services.create_user import create_user
+from workflows.mappers import plan_cache
 
 SETTING_UP = Caller(actor="tests", role=Role.ADMIN, via="cli")
 
@@ -25,6 +26,12 @@ SETTING_UP = Caller(actor="tests", role=Role.ADMIN, via="cli")
 @pytest.fixture(autouse=True)
 def _no_token_remembered() -> None:
     auth.token_cache.forget()
+
+
+@pytest.fixture(autouse=True)
+def _no_plan_remembered() -> None:
+    """A test that is rolled back frees its plans' row ids for the next."""
+    plan_cache.clear()
 
 
 # -- People ------------------------------------------------------------------------------------------

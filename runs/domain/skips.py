@@ -32,7 +32,9 @@ def skip_root(plan: Plan, statuses: Mapping[str, Standing], step_id: str) -> str
     return None
 
 
-def skip_roots(plan: Plan, statuses: Mapping[str, Standing], step_ids: Iterable[str]) -> dict[str, str | None]:
+def skip_roots(
+    plan: Plan, statuses: Mapping[str, Standing], step_ids: Iterable[str]
+) -> dict[str, str | None]:
     """``skip_root`` of many steps of one scope, in time linear in their dependencies.
 
     ``step_ids`` must be every step of the scope that is skipped for a dependency.

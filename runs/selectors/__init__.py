@@ -1,0 +1,1 @@
+"""The only readers of runs (design, law 1)."""
