@@ -18,7 +18,7 @@ from rest_framework.fields import SkipField, empty
 
 from chief_project.shared import ids
 from chief_project.shared.errors import ValidationFailed
-from chief_project.shared.wire.pointers import pointer
+from chief_project.shared.pointers import pointer
 
 MAX_ERRORS = 50
 MAX_INTEGER = 2**31 - 1

@@ -14,7 +14,7 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 
 from chief_project.shared.errors import TooLarge, ValidationFailed
-from chief_project.shared.wire.pointers import pointer
+from chief_project.shared.pointers import pointer
 
 # Possessive and with an optional end, so that an unterminated string costs one pass as well.
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
