@@ -6,6 +6,7 @@ is refused where text is needed. Everything wrong comes back at once, as ``Valid
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, ClassVar, NoReturn, TypeVar
 
@@ -387,6 +388,32 @@ class QueryFlagField(FlagField):
     def to_internal_value(self, data: Any) -> bool:
         """The boolean."""
         return super().to_internal_value({"true": True, "false": False}.get(data, data))
+
+
+class QueryTextField(TextField):
+    """A text in a query string."""
+
+
+class QueryIdField(IdField):
+    """An id in a query string."""
+
+
+class QueryDateTimeField(serializers.DateTimeField):
+    """A moment in a query string, with its zone: ``2026-01-31T12:00:00Z``. Comes as a ``datetime`` in UTC."""
+
+    default_error_messages: ClassVar[dict[str, str]] = {
+        "invalid": "must be a moment with its zone, such as 2026-01-31T12:00:00Z (write '+' as %2B)"
+    }
+
+    def to_internal_value(self, value: Any) -> datetime:
+        """The moment."""
+        try:
+            moment = datetime.fromisoformat(value)
+            if moment.tzinfo is not None:
+                return moment.astimezone(UTC)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        self.fail("invalid")
 
 
 class PageQuery(QuerySerializer):

@@ -117,11 +117,10 @@ class ChiefView(APIView):
         """
         shape = self.queries[self._verb()]
         given = self._http.GET
-        for name in given:
-            if len(given.getlist(name)) > 1:
-                raise ValidationFailed(
-                    f"query parameter {name[:80]!r}: given more than once", parameter=name[:80]
-                )
+        for name, values in given.lists():
+            wrong = "given more than once" if len(values) > 1 else "holds NUL" if "\0" in values[0] else None
+            if wrong is not None:
+                raise ValidationFailed(f"query parameter {name[:80]!r}: {wrong}", parameter=name[:80])
         found = shape.parse(given.dict())
         if issubclass(shape, PageQuery):
             found["paging"] = Paging(
