@@ -39,7 +39,7 @@ WSGI_APPLICATION = "chief_project.wsgi.application"
 # -- Apps and middleware ---------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "chief_project.shared.admin_config.ChiefAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -126,6 +126,7 @@ AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True  # Chief's own audit keeps who signed in
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
+AXES_LOCKOUT_CALLABLE = "chief_project.shared.web.views.too_many_tries"
 
 # -- Transport and browser -------------------------------------------------------------------------
 
@@ -143,6 +144,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 SESSION_COOKIE_NAME = "chief_session"
 CSRF_COOKIE_NAME = "chief_csrf"
+CSRF_FAILURE_VIEW = "chief_project.shared.web.views.stale_form"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 

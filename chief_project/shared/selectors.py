@@ -55,6 +55,25 @@ def admins_besides(*, user_id: int) -> int:
     return admins.exclude(pk=user_id).distinct().count()
 
 
+def anybody_exists() -> bool:
+    """Whether there is a user at all."""
+    return User.objects.exists()
+
+
+def nobody_signed_in_yet(*, username: str) -> bool:
+    """Whether ``username`` can be signed in by a link, and no user has ever signed in."""
+    users = User.objects.filter(username=username, is_active=True, last_login__isnull=True)
+    return users.exists() and not User.objects.filter(last_login__isnull=False).exists()
+
+
+def whose_token(*, role: Role) -> str | None:
+    """The one active user who is ``role`` or more; None if there is none, or a choice."""
+    groups = [each.value for each in ROLES_OF_PEOPLE if weaker(role, each) is role]
+    able = User.objects.filter(Q(is_superuser=True) | Q(groups__name__in=groups), is_active=True)
+    names = list(able.distinct().values_list("username", flat=True)[:2])
+    return names[0] if len(names) == 1 else None
+
+
 def find_token(*, digest: str, at: datetime, via: Via = "rest") -> KnownToken | None:
     """The token with this digest, if it may be used at ``at``: not revoked, not expired, its user active.
 
