@@ -1,3 +1,5 @@
 """Routes below ``/v1``."""
 
-urlpatterns: list = []
+from amendments.api.policy import policy_urlpatterns
+
+urlpatterns = [*policy_urlpatterns]

@@ -1,0 +1,20 @@
+"""The approval policy, as it is kept (contract 5)."""
+
+from typing import Any
+
+from amendments.domain.policy import DOCUMENT_NAME
+from chief_project.shared.caller import Caller, Right
+from chief_project.shared.models import ConfigDocument
+
+
+def get_approval_policy(*, caller: Caller) -> dict[str, Any]:
+    """``{rules: [{id, match, auto_approve}]}``; no rules until a person writes some."""
+    caller.must(Right.OVERSEE, "read the approval policy")
+    return {"rules": approval_rules()}
+
+
+def approval_rules() -> list[dict[str, Any]]:
+    """The rules in order, for ``decide_amendment``; whoever the caller is, the policy judges what they made."""
+    kept = ConfigDocument.objects.filter(name=DOCUMENT_NAME).values_list("document", flat=True).first()
+    rules: list[dict[str, Any]] = [] if kept is None else kept["rules"]
+    return rules
