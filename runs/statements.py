@@ -89,6 +89,10 @@ class Counts:
         self.history = history
         self.open_question = open_question
 
+    def any(self) -> bool:
+        """Whether anything hangs on the row."""
+        return bool(self.artifacts or self.questions or self.history)
+
 
 def sql_time(moment: datetime | None) -> Any:
     """A time as the database driver takes it."""
@@ -128,12 +132,18 @@ def _chain_sql(steps: int, instances: int, vendor: str) -> str:
     locked = ["r"]
     for level in range(steps):
         state = f"s{level}"
-        scope = f"{state}.instance_id = i{level - 1}.id" if level else f"{state}.run_id = r.id AND {state}.instance_id IS NULL"
+        scope = (
+            f"{state}.instance_id = i{level - 1}.id"
+            if level
+            else f"{state}.run_id = r.id AND {state}.instance_id IS NULL"
+        )
         joins.append(f"JOIN runs_stepstate {state} ON {scope} AND {state}.step_id = %s")
         select.append(_columns(state, _STATE_CORE))
         locked.append(state)
         if level < instances:
-            joins.append(f"JOIN runs_stepinstance i{level} ON i{level}.construct_id = {state}.id AND i{level}.instance_id = %s")
+            joins.append(
+                f"JOIN runs_stepinstance i{level} ON i{level}.construct_id = {state}.id AND i{level}.instance_id = %s"
+            )
             select.append(_columns(f"i{level}", _INSTANCE_CORE))
             locked.append(f"i{level}")
     if steps > instances:
@@ -168,8 +178,8 @@ def lock_chain(run_id: str, path: Path) -> tuple[Chain, Counts] | None:
         else:
             target = state
     if target is not None:
-        target.summary, metadata, criteria, checkpoint, stale, question, artifacts, questions, history = reader.take(
-            len(_STATE_REST)
+        target.summary, metadata, criteria, checkpoint, stale, question, artifacts, questions, history = (
+            reader.take(len(_STATE_REST))
         )
         target.metadata, target.criteria_met = _json(metadata), _json(criteria)
         target.checkpoint, target.stale = _json(checkpoint), _json(stale)
@@ -284,7 +294,8 @@ def skip_states(pks: Sequence[int]) -> None:
     marks = ", ".join(["%s"] * len(pks))
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE runs_stepstate SET status = 'skipped', skip_cause = 'dependency' WHERE id IN ({marks})", pks
+            f"UPDATE runs_stepstate SET status = 'skipped', skip_cause = 'dependency' WHERE id IN ({marks})",
+            pks,
         )
 
 
@@ -388,7 +399,9 @@ _REPORT_SQL = (
 )
 
 
-def insert_report(run: RunHead, *, at: datetime, kind: str, path: str, payload: str, actor: str, via: str) -> None:
+def insert_report(
+    run: RunHead, *, at: datetime, kind: str, path: str, payload: str, actor: str, via: str
+) -> None:
     """Keep a report whole; ``payload`` is its JSON text."""
     with connection.cursor() as cursor:
         cursor.execute(_REPORT_SQL, (run.pk, run.reports, sql_time(at), kind, path, payload, actor, via))
@@ -422,7 +435,9 @@ def insert_audit(entry: Entry) -> None:
         )
 
 
-def insert_artifacts(run: RunHead, rows: Sequence[Mapping[str, Any]], *, at: datetime, owner: str, pk: int) -> int:
+def insert_artifacts(
+    run: RunHead, rows: Sequence[Mapping[str, Any]], *, at: datetime, owner: str, pk: int
+) -> int:
     """Add artifacts of one state (``owner="state_id"``) or instance; return how many went in: an id in use does not."""
     values: list[Any] = []
     for row in rows:

@@ -129,6 +129,8 @@ def settle(chain: Chain, plan: Plan, status: str, now: datetime, near: Near) -> 
     was = target.status
     chain.run.blocked_on_person += (status == "blocked") - (was == "blocked")
     skipped = _raise(chain, plan, target, chain.depth, status, now, near)
+    if status == "skipped":  # it was taken back to pending first, which clears both times
+        target.started_at = target.completed_at = None
     settle_run(chain.run, now, new_failure=status == "failed" != was)
     return skipped
 
@@ -220,7 +222,8 @@ def _cut_behind(step_id: str, plan: Plan, scope: Mapping[str, Neighbour]) -> lis
         state = scope[behind]
         needs = plan.by_id[behind].depends_on
         if state.status == "pending" and any(
-            needed in down or (needed in scope and scope[needed].status in {"failed", "skipped"}) for needed in needs
+            needed in down or (needed in scope and scope[needed].status in {"failed", "skipped"})
+            for needed in needs
         ):
             state.status, state.skip_cause = "skipped", "dependency"
             down.add(behind)
@@ -230,7 +233,8 @@ def _cut_behind(step_id: str, plan: Plan, scope: Mapping[str, Neighbour]) -> lis
 
 def _cut_off(step_id: str, plan: Plan, scope: Mapping[str, Neighbour]) -> bool:
     return any(
-        needed in scope and scope[needed].status in {"failed", "skipped"} for needed in plan.by_id[step_id].depends_on
+        needed in scope and scope[needed].status in {"failed", "skipped"}
+        for needed in plan.by_id[step_id].depends_on
     )
 
 

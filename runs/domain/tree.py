@@ -115,7 +115,9 @@ def walk(tree: RunTree) -> Iterator[tuple[tuple[str, ...], StateNode, InstanceNo
         yield path, state, inside
         for instance in reversed((state.instances or {}).values()):
             inner = (*path, instance.instance_id)
-            stack.extend(((*inner, below.step_id), below, instance) for below in reversed(instance.states.values()))
+            stack.extend(
+                ((*inner, below.step_id), below, instance) for below in reversed(instance.states.values())
+            )
 
 
 def put_aside(state: StateNode, cause: str, now: datetime) -> None:
@@ -236,7 +238,9 @@ def snapshot(state: StateNode) -> Document:
         "metadata": state.metadata,
         "started_at": state.started_at,
         "completed_at": state.completed_at,
-        "instances": None if state.instances is None else [snapshot_instance(i) for i in state.instances.values()],
+        "instances": None
+        if state.instances is None
+        else [snapshot_instance(i) for i in state.instances.values()],
         "instances_closed": state.instances_closed,
         "checkpoint": state.checkpoint,
         "criteria_met": state.criteria_met,

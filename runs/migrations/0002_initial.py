@@ -5,172 +5,289 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('runs', '0001_initial'),
-        ('workflows', '0001_initial'),
+        ("runs", "0001_initial"),
+        ("workflows", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='appliedamendment',
-            name='plan',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workflows.plan'),
+            model_name="appliedamendment",
+            name="plan",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="workflows.plan"
+            ),
         ),
         migrations.AddField(
-            model_name='artifactcomment',
-            name='artifact',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='runs.artifact'),
+            model_name="artifactcomment",
+            name="artifact",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="comments", to="runs.artifact"
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='base_plan',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workflows.plan'),
+            model_name="run",
+            name="base_plan",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="workflows.plan"
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='plan',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workflows.plan'),
+            model_name="run",
+            name="plan",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="workflows.plan"
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='workflow',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='workflows.workflow'),
+            model_name="run",
+            name="workflow",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="runs", to="workflows.workflow"
+            ),
         ),
         migrations.AddField(
-            model_name='report',
-            name='run',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='report_log', to='runs.run'),
+            model_name="report",
+            name="run",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="report_log",
+                to="runs.run",
+            ),
         ),
         migrations.AddField(
-            model_name='question',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='runs.run'),
+            model_name="question",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="questions", to="runs.run"
+            ),
         ),
         migrations.AddField(
-            model_name='artifact',
-            name='run',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='artifacts', to='runs.run'),
+            model_name="artifact",
+            name="run",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="artifacts",
+                to="runs.run",
+            ),
         ),
         migrations.AddField(
-            model_name='appliedamendment',
-            name='run',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='applied', to='runs.run'),
+            model_name="appliedamendment",
+            name="run",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="applied",
+                to="runs.run",
+            ),
         ),
         migrations.AddField(
-            model_name='snapshot',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='runs.run'),
+            model_name="snapshot",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="snapshots", to="runs.run"
+            ),
         ),
         migrations.AddField(
-            model_name='stepinstance',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='instances', to='runs.run'),
+            model_name="stepinstance",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="instances", to="runs.run"
+            ),
         ),
         migrations.AddField(
-            model_name='snapshot',
-            name='instance',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='history', to='runs.stepinstance'),
+            model_name="snapshot",
+            name="instance",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="history",
+                to="runs.stepinstance",
+            ),
         ),
         migrations.AddField(
-            model_name='artifact',
-            name='instance',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='artifacts', to='runs.stepinstance'),
+            model_name="artifact",
+            name="instance",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="artifacts",
+                to="runs.stepinstance",
+            ),
         ),
         migrations.AddField(
-            model_name='stepstate',
-            name='instance',
-            field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='states', to='runs.stepinstance'),
+            model_name="stepstate",
+            name="instance",
+            field=models.ForeignKey(
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="states",
+                to="runs.stepinstance",
+            ),
         ),
         migrations.AddField(
-            model_name='stepstate',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='states', to='runs.run'),
+            model_name="stepstate",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="states", to="runs.run"
+            ),
         ),
         migrations.AddField(
-            model_name='stepinstance',
-            name='construct',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='instances', to='runs.stepstate'),
+            model_name="stepinstance",
+            name="construct",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="instances",
+                to="runs.stepstate",
+            ),
         ),
         migrations.AddField(
-            model_name='snapshot',
-            name='state',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='history', to='runs.stepstate'),
+            model_name="snapshot",
+            name="state",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="history",
+                to="runs.stepstate",
+            ),
         ),
         migrations.AddField(
-            model_name='question',
-            name='state',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='runs.stepstate'),
+            model_name="question",
+            name="state",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="questions", to="runs.stepstate"
+            ),
         ),
         migrations.AddField(
-            model_name='artifact',
-            name='state',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='artifacts', to='runs.stepstate'),
+            model_name="artifact",
+            name="state",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="artifacts",
+                to="runs.stepstate",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['-created_at', '-id'], name='run_by_creation'),
+            model_name="run",
+            index=models.Index(fields=["-created_at", "-id"], name="run_by_creation"),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['running', 'paused_for_approval', 'waiting_on_human', 'completed', 'failed', 'cancelled'])), name='run_status_known'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "status__in",
+                        [
+                            "running",
+                            "paused_for_approval",
+                            "waiting_on_human",
+                            "completed",
+                            "failed",
+                            "cancelled",
+                        ],
+                    )
+                ),
+                name="run_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='report',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='report_number_once'),
+            model_name="report",
+            constraint=models.UniqueConstraint(fields=("run", "number"), name="report_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='appliedamendment',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='applied_amendment_once'),
+            model_name="appliedamendment",
+            constraint=models.UniqueConstraint(fields=("run", "number"), name="applied_amendment_once"),
         ),
         migrations.AddConstraint(
-            model_name='stepstate',
-            constraint=models.UniqueConstraint(condition=models.Q(('instance__isnull', True)), fields=('run', 'step_id'), name='top_level_state_once'),
+            model_name="stepstate",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("instance__isnull", True)),
+                fields=("run", "step_id"),
+                name="top_level_state_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='stepstate',
-            constraint=models.UniqueConstraint(fields=('instance', 'step_id'), name='body_state_once'),
+            model_name="stepstate",
+            constraint=models.UniqueConstraint(fields=("instance", "step_id"), name="body_state_once"),
         ),
         migrations.AddConstraint(
-            model_name='stepstate',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'running', 'completed', 'failed', 'skipped', 'blocked'])), name='step_status_known'),
+            model_name="stepstate",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("status__in", ["pending", "running", "completed", "failed", "skipped", "blocked"])
+                ),
+                name="step_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='stepstate',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('skip_cause__in', ['dependency', 'removed', 'cancelled']), ('status', 'skipped')), models.Q(models.Q(('status', 'skipped'), _negated=True), ('skip_cause__isnull', True)), _connector='OR'), name='skipped_has_a_cause'),
+            model_name="stepstate",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("skip_cause__in", ["dependency", "removed", "cancelled"]), ("status", "skipped")
+                    ),
+                    models.Q(models.Q(("status", "skipped"), _negated=True), ("skip_cause__isnull", True)),
+                    _connector="OR",
+                ),
+                name="skipped_has_a_cause",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='stepinstance',
-            constraint=models.UniqueConstraint(fields=('construct', 'instance_id'), name='instance_id_once'),
+            model_name="stepinstance",
+            constraint=models.UniqueConstraint(fields=("construct", "instance_id"), name="instance_id_once"),
         ),
         migrations.AddConstraint(
-            model_name='stepinstance',
-            constraint=models.UniqueConstraint(fields=('construct', 'index'), name='instance_index_once'),
+            model_name="stepinstance",
+            constraint=models.UniqueConstraint(fields=("construct", "index"), name="instance_index_once"),
         ),
         migrations.AddConstraint(
-            model_name='stepinstance',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'running', 'completed', 'failed', 'skipped'])), name='instance_status_known'),
+            model_name="stepinstance",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["pending", "running", "completed", "failed", "skipped"])),
+                name="instance_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='stepinstance',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['iteration', 'branch'])), name='instance_kind_known'),
+            model_name="stepinstance",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["iteration", "branch"])), name="instance_kind_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='snapshot',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('instance__isnull', True), ('state__isnull', False)), models.Q(('instance__isnull', False), ('state__isnull', True)), _connector='OR'), name='snapshot_of_one_thing'),
+            model_name="snapshot",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("instance__isnull", True), ("state__isnull", False)),
+                    models.Q(("instance__isnull", False), ("state__isnull", True)),
+                    _connector="OR",
+                ),
+                name="snapshot_of_one_thing",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='question',
-            constraint=models.UniqueConstraint(condition=models.Q(('answered_at__isnull', True), ('closed__isnull', True)), fields=('state',), name='one_open_question'),
+            model_name="question",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("answered_at__isnull", True), ("closed__isnull", True)),
+                fields=("state",),
+                name="one_open_question",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='artifact',
-            constraint=models.UniqueConstraint(fields=('run', 'artifact_id'), name='artifact_id_once'),
+            model_name="artifact",
+            constraint=models.UniqueConstraint(fields=("run", "artifact_id"), name="artifact_id_once"),
         ),
         migrations.AddConstraint(
-            model_name='artifact',
-            constraint=models.CheckConstraint(condition=models.Q(('ref__isnull', False), ('data__isnull', False), _connector='OR'), name='artifact_names_or_holds'),
+            model_name="artifact",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("ref__isnull", False), ("data__isnull", False), _connector="OR"),
+                name="artifact_names_or_holds",
+            ),
         ),
     ]

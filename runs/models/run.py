@@ -128,7 +128,9 @@ class StepInstance(Tally):
     """One iteration of a loop or branch of a parallel; its tally counts the states of its own ``body``."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="instances")
-    construct = models.ForeignKey(StepState, on_delete=models.CASCADE, related_name="instances", db_index=False)
+    construct = models.ForeignKey(
+        StepState, on_delete=models.CASCADE, related_name="instances", db_index=False
+    )
     instance_id = models.CharField(max_length=200)
     index = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=10)

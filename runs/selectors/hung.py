@@ -1,0 +1,72 @@
+"""What hangs on one state or instance, for the answer to a write: read only where its row counts something."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from runs import mappers
+from runs.mappers import Document
+from runs.models import Artifact, ArtifactComment, Question, Snapshot
+
+
+class Counted(Protocol):
+    """How many artifacts, questions and snapshots a row has."""
+
+    artifacts: int
+    questions: int
+    history: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hung:
+    """Documents, oldest first."""
+
+    artifacts: list[Document] = field(default_factory=list)
+    questions: list[Document] = field(default_factory=list)
+    history: list[Document] = field(default_factory=list)
+
+
+NOTHING = Hung()
+
+
+def hung_on_state(state_pk: int, counts: Counted) -> Hung:
+    """The artifacts, questions and history of a step's state."""
+    return Hung(
+        artifacts=artifacts_of(state=state_pk) if counts.artifacts else [],
+        questions=[
+            mappers.question_document(columns)
+            for columns in Question.objects.filter(state=state_pk)
+            .order_by("pk")
+            .values_list(*mappers.QUESTION_COLUMNS)
+        ]
+        if counts.questions
+        else [],
+        history=_history(state=state_pk) if counts.history else [],
+    )
+
+
+def hung_on_instance(instance_pk: int, counts: Counted) -> Hung:
+    """The artifacts and history of an instance."""
+    return Hung(
+        artifacts=artifacts_of(instance=instance_pk) if counts.artifacts else [],
+        history=_history(instance=instance_pk) if counts.history else [],
+    )
+
+
+def artifacts_of(**where: int | str) -> list[Document]:
+    """The artifacts with these columns, each with its comments; two statements."""
+    rows = list(Artifact.objects.filter(**where).order_by("pk").values_list("pk", *mappers.ARTIFACT_COLUMNS))
+    said: dict[int, list[Document]] = {}
+    comments = ArtifactComment.objects.filter(artifact__in=[row[0] for row in rows]).order_by("pk")
+    for artifact_pk, *columns in comments.values_list("artifact_id", *mappers.COMMENT_COLUMNS):
+        said.setdefault(artifact_pk, []).append(mappers.comment_document(columns))
+    return [mappers.artifact_document(columns, said.get(pk, [])) for pk, *columns in rows]
+
+
+def _history(**where: int) -> list[Document]:
+    rows = Snapshot.objects.filter(**where).order_by("pk")
+    return [
+        mappers.history_document(document, superseded_at, amendment_id, {})
+        for document, superseded_at, amendment_id in rows.values_list(
+            "document", "superseded_at", "amendment_id"
+        )
+    ]

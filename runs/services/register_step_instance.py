@@ -1,0 +1,156 @@
+"""Register an iteration of a loop or a branch of a parallel (contract 3, ``InstanceCreate``)."""
+
+from typing import Any
+
+from django.db import transaction
+
+from chief_project.shared import ids
+from chief_project.shared.caller import Caller, Right
+from chief_project.shared.errors import Conflict, InvariantViolation, ValidationFailed
+from runs.domain.report import missing_parameters, refuse_terminal
+from runs.domain.settle import Path
+from runs.domain.status import empty_tally
+from runs.domain.tree import InstanceNode, StateNode
+from runs.mappers import minimal_instance_document
+from runs.models import StepInstance, StepState
+from runs.selectors.instances import read_instance
+from runs.services.outcome import RunWrite
+from runs.services.writing import Writing
+from workflows.domain.plan import Step
+
+_KINDS = {"loop": "iteration", "parallel": "branch"}
+
+
+def register_step_instance(
+    *, caller: Caller, run_id: str, path: Path, instance: dict[str, Any], if_match: int | None = None
+) -> RunWrite:
+    """Add an instance to the construct at ``path``, with a pending state for each step of its body.
+
+    ``instance`` is an InstanceCreate as it was sent. The whole answer is the StepInstance. Refusals: 422 not a
+    construct, a wrong kind, required parameters missing; 409 closed or finished, an index or id in use.
+    """
+    caller.must(Right.WORK, "register an instance")
+    with transaction.atomic(savepoint=False):
+        writing = Writing(caller, run_id, path, if_match)
+        writing.refuse_cancelled()
+        construct = writing.state
+        step = _judge(writing, instance)
+        index, name = _place(construct, instance)
+        node = InstanceNode(
+            instance_id=name,
+            index=index,
+            kind=_KINDS[step.type],
+            body=step.body or (),
+            summary=instance.get("summary"),
+            metadata=instance.get("metadata") or {},
+        )
+        node.tally = empty_tally() | {"pending": len(node.body)}
+        _insert(writing, construct, node)
+        construct.tally["pending"] += 1
+        construct.next_index = max(construct.next_index, index + 1)
+        writing.settle_construct()
+        ready = [member for member in node.body if not writing.plan.by_id[member].depends_on]
+        writing.path = (*path, name)
+        writing.offer(writing.path, ready)
+        write = writing.finish(
+            "instance.registered",
+            {"instance_id": name, "index": index, "kind": node.kind},
+            report=("instance_registered", instance),
+            full=lambda: read_instance(instance_pk=node.pk, parent_step_id=construct.step_id),
+        )
+        write.minimal["state"] = minimal_instance_document(node, parent_step_id=construct.step_id)
+        return write
+
+
+def _judge(writing: Writing, instance: dict[str, Any]) -> Step:
+    construct = writing.state
+    if construct.instances is None:
+        raise ValidationFailed(
+            f"step '{construct.step_id}' is a {construct.type} and has no instances: only a loop or parallel has",
+            pointer="/path",
+        )
+    kind = instance.get("kind")
+    if kind is not None and kind != _KINDS[construct.type]:
+        raise ValidationFailed(
+            f"the instances of {construct.type} '{construct.step_id}' are of kind '{_KINDS[construct.type]}', not"
+            f" '{kind}': leave 'kind' out",
+            pointer="/kind",
+        )
+    writing.refuse_skipped()
+    refuse_terminal(construct)
+    if construct.instances_closed:
+        raise InvariantViolation(
+            f"{construct.type} '{construct.step_id}' is closed and takes no more instances: propose an amendment with"
+            " replay_step to open it again"
+        )
+    step = writing.plan.by_id[construct.step_id]
+    missing = missing_parameters(step, instance.get("metadata") or {})
+    if missing:
+        raise ValidationFailed(
+            f"an instance of '{construct.step_id}' brings {', '.join(missing)} in its metadata, so that its branch can"
+            " be told from the others",
+            pointer="/metadata",
+            missing=missing,
+        )
+    return step
+
+
+def _place(construct: StateNode, instance: dict[str, Any]) -> tuple[int, str]:
+    """The index and the id: as given, else the next free ones.
+
+    ``next_index`` is past every index in use, so the default costs no look-up; only a given index or id, or a
+    default id that somebody took by hand, needs one.
+    """
+    siblings = StepInstance.objects.filter(construct=construct.pk)
+    index = instance.get("index")
+    if index is None:
+        index = construct.next_index
+    elif index < construct.next_index and siblings.filter(index=index).exists():
+        raise Conflict(
+            f"index {index} of '{construct.step_id}' is in use: leave it out for the next free one, which is"
+            f" {construct.next_index}",
+            index=index,
+        )
+    name = instance.get("instance_id")
+    if name is None:
+        name = f"inst_{index:02d}"
+        if siblings.filter(instance_id=name).exists():
+            taken = set(
+                siblings.filter(instance_id__startswith="inst_").values_list("instance_id", flat=True)
+            )
+            number = index
+            while name in taken:
+                number += 1
+                name = f"inst_{number:02d}"
+        return index, name
+    ids.check(name, field="instance_id")
+    if siblings.filter(instance_id=name).exists():
+        raise Conflict(
+            f"'{construct.step_id}' already has an instance '{name}': choose another id, or leave it out",
+            instance_id=name,
+        )
+    return index, name
+
+
+def _insert(writing: Writing, construct: StateNode, node: InstanceNode) -> None:
+    row = StepInstance.objects.create(
+        run_id=writing.run.pk,
+        construct_id=construct.pk,
+        instance_id=node.instance_id,
+        index=node.index,
+        kind=node.kind,
+        summary=node.summary,
+        metadata=node.metadata,
+        body=list(node.body),
+        n_pending=len(node.body),
+    )
+    node.pk = row.pk
+    StepState.objects.bulk_create(
+        [
+            StepState(
+                run_id=writing.run.pk, instance=row, step_id=member, type=writing.plan.by_id[member].type
+            )
+            for member in node.body
+        ],
+        batch_size=2_000,
+    )

@@ -1,0 +1,339 @@
+"""The story that every write to a run shares: lock the chain, decide, write what changed, record, answer.
+
+A service opens a ``Writing``, lets the domain decide on its chain, and closes it with ``finish``. One SELECT locks,
+one UPDATE per changed row writes; the audit head moves with the run's own row.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chief_project.shared import audit, clock, ids
+from chief_project.shared.caller import Caller
+from chief_project.shared.errors import (
+    Conflict,
+    InvalidTransition,
+    NotFound,
+    PreconditionFailed,
+    ValidationFailed,
+)
+from runs import mappers, statements
+from runs.domain.settle import Neighbour, Path, RunHead, made_ready, settle, settle_construct, wanted
+from runs.domain.skips import skip_root
+from runs.domain.tree import InstanceNode, StateNode
+from runs.models import Run, StepInstance, StepState
+from runs.selectors.hung import NOTHING, hung_on_instance, hung_on_state
+from runs.selectors.runs import no_run, whole_run
+from runs.services.outcome import Document, RunWrite
+from workflows.domain.plan import Plan
+from workflows.mappers import load_plan
+
+NEXT_AT_MOST = 20
+
+
+class Writing:
+    """One write to a run: its locked chain, the plan, the time, and what is to be written beside the chain."""
+
+    def __init__(self, caller: Caller, run_id: str, path: Path, if_match: int | None) -> None:
+        found = statements.lock_chain(run_id, path)
+        if found is None:
+            raise explain_missing(run_id, path)
+        self.chain, self.counts = found
+        self._counts = {id(self.chain.target or self.chain.levels[-1][1]): self.counts}
+        self.caller = caller
+        self.path = path
+        self.now = clock.now()
+        self.plan: Plan = load_plan(self.run.plan_pk)
+        self._baseline = statements.Baseline(self.chain)
+        self._columns: dict[int, dict[str, Any]] = {}
+        self._added: list[Document] = []
+        self._ready: list[Document] = []
+        self._more = 0
+        check_revision(self.run.run_id, self.run.revision, if_match)
+
+    @property
+    def run(self) -> RunHead:
+        """The run's row."""
+        return self.chain.run
+
+    @property
+    def state(self) -> StateNode:
+        """The addressed step."""
+        assert self.chain.target is not None
+        return self.chain.target
+
+    @property
+    def instance(self) -> InstanceNode:
+        """The addressed instance, or the one that the addressed step stands in."""
+        return self.chain.levels[-1][1]
+
+    def into(self, step_id: str) -> "Writing":
+        """The writing of the instance's own step, which still writes and answers for the instance."""
+        inner = Writing(self.caller, self.run.run_id, (*self.path, step_id), None)
+        inner.path = self.path
+        outer, node = self.instance, inner.instance
+        node.summary, node.metadata, node.stale = outer.summary, outer.metadata, outer.stale
+        inner._counts[id(node)] = self.counts
+        return inner
+
+    def refuse_cancelled(self) -> None:
+        """A cancelled run takes only comments and stale marks."""
+        refuse_cancelled(self.run.run_id, self.run.status)
+
+    def refuse_skipped(self) -> None:
+        """Name the failed step that a skipped one waits for, or the amendment that removed it."""
+        if self.state.status == "skipped":
+            raise self._explain_skip()
+
+    def set(self, node: StateNode | InstanceNode, **columns: Any) -> None:
+        """Columns to write with ``node``'s row, beyond the derived ones; JSON values as they are."""
+        ready = self._columns.setdefault(id(node), {})
+        for name, value in columns.items():
+            ready[name] = statements.sql_json(value) if isinstance(value, dict | list) else value
+
+    def take_report(self, node: StateNode | InstanceNode, report: Mapping[str, Any]) -> None:
+        """The parts that every report has: the summary replaced, metadata merged, artifacts appended."""
+        node.summary = report.get("summary", node.summary)
+        self.set(node, summary=node.summary)
+        if report.get("metadata"):
+            node.metadata = {**node.metadata, **report["metadata"]}
+            self.set(node, metadata=node.metadata)
+        if report.get("artifacts"):
+            self._add_artifacts(node, report["artifacts"])
+
+    def move(self, status: str) -> None:
+        """Move the addressed step to ``status`` and settle everything that follows in its scope and above."""
+        asked = wanted(self.chain, self.plan, status)
+        near = statements.read_neighbours(self.chain, asked) if asked else {}
+        was = self.state.status
+        skipped = settle(self.chain, self.plan, status, self.now, near)
+        if skipped:
+            statements.skip_states([neighbour.pk for neighbour in skipped])
+        if self.state.status != was:
+            self._name_next(near.get(self.chain.depth, {}))
+
+    def settle_construct(self) -> None:
+        """Re-derive the addressed construct after a report on it, a closing or a new instance."""
+        asked = wanted(self.chain, self.plan, "completed") if self.state.instances_closed else []
+        was = self.state.status
+        settle_construct(self.chain, self.plan, self.state, self.chain.depth, self.now)
+        if self.state.status == "completed" != was:
+            self._name_next(statements.read_neighbours(self.chain, asked) if asked else {})
+
+    def offer(self, path: Path, step_ids: Sequence[str]) -> None:
+        """Name the steps below ``path`` that this write made ready, in ``next``."""
+        for step_id in step_ids[:NEXT_AT_MOST]:
+            step = self.plan.by_id[step_id]
+            self._ready.append(
+                {
+                    "path": "/".join((*path, step_id)),
+                    "step_id": step_id,
+                    "type": step.type,
+                    "state": "ready",
+                    "goal": step.goal,
+                }
+            )
+        self._more += max(0, len(step_ids) - NEXT_AT_MOST)
+
+    def finish(
+        self,
+        event: str,
+        detail: Document,
+        *,
+        report: tuple[str, Mapping[str, Any]] | None = None,
+        answer_instance: bool = False,
+        full: Any = None,
+    ) -> RunWrite:
+        """Write the chain, the report log, the audit entry and the run; return the answer.
+
+        ``report`` is (kind, payload as sent) for what belongs in the report log. ``full`` replaces the RunState as
+        the whole answer.
+        """
+        run = self.run
+        path = "/".join(self.path)
+        self._baseline.write(self._columns)
+        if report is not None:
+            kind, payload = report
+            text = json.dumps(payload, ensure_ascii=False)
+            run.reports += 1
+            statements.insert_report(
+                run,
+                at=self.now,
+                kind=kind,
+                path=path,
+                payload=text,
+                actor=self.caller.actor,
+                via=self.caller.via,
+            )
+            # The log's payload is not repeated in the audit; its digest makes a later change to it visible.
+            detail = detail | {"report": run.reports, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+        entry = audit.compose(
+            caller=self.caller,
+            event=event,
+            at=self.now,
+            detail={"path": path} | detail,
+            head=(run.audit_length, run.audit_hash),
+            workflow_id=run.workflow_id,
+            run_id=run.run_id,
+        )
+        statements.insert_audit(entry)
+        run.audit_length, run.audit_hash = entry.position, entry.hash
+        run.revision += 1
+        statements.update_run(run, self.now, reported=report is not None)
+        run_id = run.run_id
+        minimal = {
+            "run_id": run_id,
+            "revision": run.revision,
+            "run_status": run.status,
+            "path": path,
+            "state": self._instance_document() if answer_instance else self._state_document(),
+            "next": {"items": self._ready, "more": self._more},
+        }
+        return RunWrite(minimal, full or (lambda: whole_run(run_id=run_id)))
+
+    def _add_artifacts(self, node: StateNode | InstanceNode, artifacts: Sequence[Mapping[str, Any]]) -> None:
+        rows = [
+            {
+                "artifact_id": given.get("artifact_id") or ids.mint("art"),
+                "type": given["type"],
+                "description": given.get("description"),
+                "ref": given.get("ref"),
+                "data": given.get("data"),
+            }
+            for given in artifacts
+        ]
+        names = [row["artifact_id"] for row in rows]
+        twice = (
+            sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        )
+        if twice:
+            raise Conflict(f"artifact ids named twice in one report: {', '.join(twice)}", artifact_ids=twice)
+        assert node.pk is not None
+        owner = "state_id" if isinstance(node, StateNode) else "instance_id"
+        if statements.insert_artifacts(self.run, rows, at=self.now, owner=owner, pk=node.pk) < len(rows):
+            raise Conflict(
+                f"an artifact id of this report is already in use in run '{self.run.run_id}': an artifact keeps its id"
+                " for ever, so report the new one under another id or leave the id out",
+                artifact_ids=names,
+            )
+        counts = self._counts[id(node)]
+        self._added = [row | {"comments": []} for row in rows]
+        self.set(node, artifact_count=counts.artifacts + len(rows))
+
+    def _state_document(self) -> Document:
+        state = self.state
+        counts = self._counts[id(state)]
+        hung = hung_on_state(state.pk, counts) if counts.any() else NOTHING
+        return mappers.minimal_state_document(
+            state,
+            artifacts=hung.artifacts if counts.artifacts else self._added,
+            questions=hung.questions,
+            history=hung.history,
+        )
+
+    def _instance_document(self) -> Document:
+        construct, instance = self.chain.levels[-1]
+        counts = self._counts[id(instance)]
+        hung = hung_on_instance(instance.pk, counts) if counts.any() else NOTHING
+        return mappers.minimal_instance_document(
+            instance,
+            parent_step_id=construct.step_id,
+            artifacts=hung.artifacts if counts.artifacts else self._added,
+            history=hung.history,
+        )
+
+    def _name_next(self, near: Mapping[str, Neighbour]) -> None:
+        state = self.state
+        if state.status == "completed":
+            self.offer(self.path[:-1], made_ready(state.step_id, self.plan, near))
+        elif state.status == "blocked":
+            self._ready.append(
+                {
+                    "path": "/".join(self.path),
+                    "step_id": state.step_id,
+                    "type": state.type,
+                    "state": "blocked",
+                    "goal": self.plan.by_id[state.step_id].goal,
+                }
+            )
+
+    def _explain_skip(self) -> InvalidTransition:
+        state = self.state
+        if state.skip_cause != "dependency":
+            by = "an amendment removed it" if state.skip_cause == "removed" else "the run was cancelled"
+            return InvalidTransition(
+                f"step '{state.step_id}' is skipped: {by}", status="skipped", cause=state.skip_cause
+            )
+        scope = StepState.objects.filter(
+            run=self.run.pk, instance=self.instance.pk if self.chain.levels else None
+        )
+        statuses = {
+            name: (status, cause)
+            for name, status, cause in scope.values_list("step_id", "status", "skip_cause")
+        }
+        root = skip_root(self.plan, statuses, state.step_id)
+        return InvalidTransition(
+            f"step '{state.step_id}' is skipped: it waits for '{root}', which failed. Propose an amendment with"
+            f" replay_step on '{root}'",
+            status="skipped",
+            cause="dependency",
+            failed_step=root,
+        )
+
+
+def check_revision(run_id: str, revision: int, if_match: int | None) -> None:
+    """``If-Match`` against the run's revision (contract 1)."""
+    if if_match is not None and if_match != revision:
+        raise PreconditionFailed(
+            f"run '{run_id}' is at revision {revision}, not {if_match}: read it again and decide on what it is now",
+            revision=revision,
+            given=if_match,
+        )
+
+
+def refuse_cancelled(run_id: str, status: str) -> None:
+    """Nothing but comments and stale marks reaches a cancelled run."""
+    if status == "cancelled":
+        raise InvalidTransition(
+            f"run '{run_id}' was cancelled and takes only comments and stale marks: register a new run to go on",
+            status=status,
+        )
+
+
+def explain_missing(run_id: str, path: Path) -> Exception:
+    """Why no row has this path: no such run, a body step asked for at top level, no such step or instance."""
+    run = Run.objects.filter(run_id=run_id).first()
+    if run is None:
+        return no_run(run_id)
+    plan = load_plan(run.plan_id)
+    top = path[0]
+    if top in plan.container and not StepState.objects.filter(run=run, instance=None, step_id=top).exists():
+        construct = plan.container[top]
+        copies = StepInstance.objects.filter(run=run, construct__step_id=construct)
+        first = copies.order_by("index").values_list("instance_id", flat=True).first()
+        return ValidationFailed(
+            f"step '{top}' stands in the body of '{construct}' and is addressed through an instance of it, such as"
+            f" {construct}/{first or 'inst_00'}/{top}"
+            + ("" if first else f"; '{construct}' has no instance yet: register one"),
+            pointer="/path",
+            construct=construct,
+            instances=list(copies.order_by("index").values_list("instance_id", flat=True)[:20]),
+        )
+    inside: int | None = None
+    construct_pk = None
+    for place, token in enumerate(path):
+        where = "/".join(path[:place]) or f"run '{run_id}'"
+        if place % 2 == 0:
+            row = StepState.objects.filter(run=run, instance=inside, step_id=token).first()
+            if row is None:
+                return NotFound(f"{where} has no step '{token[:200]}'", path="/".join(path[: place + 1]))
+            construct_pk = row.pk
+        else:
+            row_pk = StepInstance.objects.filter(construct=construct_pk, instance_id=token).values_list(
+                "pk", flat=True
+            )
+            if not row_pk:
+                return NotFound(f"{where} has no instance '{token[:200]}'", path="/".join(path[: place + 1]))
+            inside = row_pk[0]
+    return NotFound(f"run '{run_id}' has nothing at {'/'.join(path)}")
