@@ -3,10 +3,9 @@
 from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path, re_path
-from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from chief_project.shared.health import healthz, readyz
+from chief_project.shared.http.description import DocsView, SchemaView
 from chief_project.shared.http.fallbacks import no_route
 
 v1 = [
@@ -14,8 +13,8 @@ v1 = [
     path("", include("runs.api.urls")),
     path("", include("amendments.api.urls")),
     path("", include("chief_project.shared.api.urls")),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("schema/", SchemaView.as_view(), name="schema"),
+    path("docs/", DocsView.as_view(), name="docs"),
     re_path("", no_route),
 ]
 
@@ -25,7 +24,6 @@ urlpatterns = [
     path("v1/", include(v1)),
     path("admin/", admin.site.urls),
     path("", include("chief_project.shared.web.urls")),
-    path("", RedirectView.as_view(url="/v1/docs/")),
 ]
 
 if settings.CHIEF_METRICS:

@@ -409,11 +409,11 @@ class QueryDateTimeField(serializers.DateTimeField):
         """The moment."""
         try:
             moment = datetime.fromisoformat(value)
-            if moment.tzinfo is not None:
-                return moment.astimezone(UTC)
+            if moment.tzinfo is None:
+                self.fail("invalid")
+            return moment.astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
-            pass
-        self.fail("invalid")
+            self.fail("invalid")
 
 
 class PageQuery(QuerySerializer):

@@ -31,6 +31,20 @@ CODES = {
     500: "internal",
     503: "unavailable",
 }
+# For the API's description: a name and a sentence for each status.
+REFUSALS = {
+    401: ("Unauthenticated", "No credential, or one that is not valid (any more)."),
+    403: ("Forbidden", "This principal may not do this."),
+    404: ("NotFound", "Nothing has that id."),
+    406: ("NotAcceptable", "Only JSON is offered."),
+    409: ("Conflict", "The moment, another rule, or another request forbids it."),
+    412: ("PreconditionFailed", "What the request was based on is no longer the newest."),
+    413: ("TooLarge", "The body is too large."),
+    415: ("UnsupportedMediaType", "A body must be JSON in UTF-8."),
+    422: ("ValidationFailed", "The document, a field, a header or a query parameter is malformed."),
+    500: ("Internal", "A fault of ours; it has been logged."),
+    503: ("Unavailable", "The database is busy or away: try again shortly."),
+}
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 

@@ -9,12 +9,11 @@ from django.views.decorators.csrf import csrf_exempt
 
 from chief_project.shared.http.errors import answer_to, refusal
 
-PAGES = ("/admin", "/sign")
-
 
 def speaks_json(request: HttpRequest) -> bool:
-    """Whether the answer is an envelope: everything but what people open in a browser."""
-    return not request.path_info.startswith(PAGES)
+    """Whether the answer is an envelope: always below ``/v1``, elsewhere for whoever doesn't ask for a page."""
+    path = request.path_info
+    return path.startswith("/v1/") or path == "/v1" or "text/html" not in request.META.get("HTTP_ACCEPT", "")
 
 
 @csrf_exempt

@@ -3,6 +3,8 @@
 A view makes one call and holds no rule::
 
     class WorkflowApproval(ChiefView):
+        if_match_on = ("post",)
+
         @extend_schema(operation_id="approve_workflow", request=DecisionBody, responses=WorkflowDocument)
         def post(self, request: HttpRequest, workflow_id: str) -> HttpResponse:
             body = self.body(DecisionBody)
@@ -17,12 +19,16 @@ A view makes one call and holds no rule::
             return self.answer_page(list_workflows(caller=self.caller, **self.query()))
 
     class RunDetail(ChiefView):
+        etag_on = ("get",)
+
         def get(self, request: HttpRequest, run_id: str) -> HttpResponse:
             return self.etag(run_revision(caller=self.caller, run_id=run_id)) or self.answer(
                 get_run(caller=self.caller, run_id=run_id)
             )
 
     class StepUpdates(ChiefView):
+        minimal_on = ("post",)
+
         def post(self, request: HttpRequest, run_id: str, path: tuple[str, ...]) -> HttpResponse:
             body = self.body(StepUpdateBody)
             return self.answer_write(
@@ -45,7 +51,7 @@ from rest_framework.views import APIView
 
 from chief_project.shared import clock, idempotency
 from chief_project.shared.caller import Caller
-from chief_project.shared.errors import Unauthenticated, ValidationFailed
+from chief_project.shared.errors import PreconditionFailed, Unauthenticated, ValidationFailed
 from chief_project.shared.http import headers
 from chief_project.shared.http.errors import answer_to
 from chief_project.shared.paging import Page, Paging
@@ -59,7 +65,7 @@ from chief_project.shared.wire.parsing import read_body
 from chief_project.shared.wire.rendering import JSONResponse, dumps
 
 _D = TypeVar("_D", bound=BaseModel)
-_WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_WRITING = frozenset({"post", "put", "patch", "delete"})
 _NEGOTIATION = DefaultContentNegotiation()
 
 
@@ -80,6 +86,13 @@ class ChiefView(APIView):
     public: ClassVar[bool] = False
     queries: ClassVar[Mapping[str, type[QuerySerializer]]] = {}
     """The query parameters of each method (``{"get": …}``); a method that isn't named takes none."""
+
+    if_match_on: ClassVar[tuple[str, ...]] = ()
+    """The methods that heed ``If-Match`` (``("put", "patch")``); another write that carries it is refused."""
+    etag_on: ClassVar[tuple[str, ...]] = ()
+    """The methods whose answer carries ``ETag``."""
+    minimal_on: ClassVar[tuple[str, ...]] = ()
+    """The methods that answer by ``answer_write``, and so heed ``Prefer: return=minimal``."""
 
     http_method_names = ["get", "post", "put", "patch", "delete", "head", "options"]
     permission_classes = []
@@ -130,6 +143,7 @@ class ChiefView(APIView):
 
     def if_match(self) -> int | None:
         """The revision that ``If-Match`` demands, or ``None``; the service compares it under its lock."""
+        assert self._verb() in self.if_match_on, "declare the method in if_match_on"
         return headers.if_match(self._http.META.get("HTTP_IF_MATCH"))
 
     def prefer_minimal(self) -> bool:
@@ -138,6 +152,7 @@ class ChiefView(APIView):
 
     def etag(self, number: int) -> HttpResponse | None:
         """Put ``ETag`` on the answer; a 304 to return at once if the client holds revision ``number`` already."""
+        assert self._verb() in self.etag_on, "declare the method in etag_on"
         self._extra["ETag"] = headers.entity_tag(number)
         if headers.none_match(self._http.META.get("HTTP_IF_NONE_MATCH"), number):
             return HttpResponse(status=304)
@@ -146,6 +161,7 @@ class ChiefView(APIView):
     def answer(self, document: Any, *, status: int = 200, etag: int | None = None) -> HttpResponse:
         """``document`` as the answer; ``etag`` names the revision it shows."""
         if etag is not None:
+            assert self._verb() in self.etag_on, "declare the method in etag_on"
             self._extra["ETag"] = headers.entity_tag(etag)
         return JSONResponse(document, status)
 
@@ -155,6 +171,7 @@ class ChiefView(APIView):
         The whole answer is read in the write's own transaction, where the run is locked and so can't be torn; with
         ``return=minimal`` there is nothing to read, and the service's transaction is the only one.
         """
+        assert self._verb() in self.minimal_on, "declare the method in minimal_on"
         if self.prefer_minimal():
             outcome = write()
             response: HttpResponse = JSONResponse(outcome.minimal, status)
@@ -222,6 +239,10 @@ class ChiefView(APIView):
             name = next(iter(request.GET), "")[:80]
             raise ValidationFailed(
                 f"unknown query parameter {name!r}: this operation takes none", parameter=name
+            )
+        if "HTTP_IF_MATCH" in meta and verb in _WRITING and verb not in self.if_match_on:
+            raise PreconditionFailed(
+                "this operation has no revision that If-Match could name: send it without", header="If-Match"
             )
         if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in meta and not self.public:
             return self._once(request, handler, *args, **kwargs)
