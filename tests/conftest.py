@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
+from django.db.transaction import Atomic
 from rest_framework.test import APIClient
 
 from chief_project.shared import auth
@@ -32,6 +34,24 @@ def _no_token_remembered() -> None:
 def _no_plan_remembered() -> None:
     """A test that is rolled back frees its plans' row ids for the next."""
     plan_cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _outermost_blocks_are_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test's own transaction is around everything, so a block that is outermost for the product is not for Django.
+
+    It gets a savepoint, which stands for its BEGIN and COMMIT: a refusal rolls back what it wrote and nothing else,
+    and the test may go on. Without this, ``savepoint=False`` would spoil the test's transaction.
+    """
+    enter = Atomic.__enter__
+
+    def entered(self: Atomic) -> None:
+        blocks = transaction.get_connection(self.using).atomic_blocks
+        if blocks and blocks[-1]._from_testcase:
+            self.savepoint = True
+        enter(self)
+
+    monkeypatch.setattr(Atomic, "__enter__", entered)
 
 
 # -- People ------------------------------------------------------------------------------------------
