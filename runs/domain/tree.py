@@ -240,7 +240,7 @@ def snapshot(state: StateNode) -> Document:
         "completed_at": state.completed_at,
         "instances": None
         if state.instances is None
-        else [snapshot_instance(i) for i in state.instances.values()],
+        else [snapshot_instance(i) | {"history": i.history} for i in state.instances.values()],
         "instances_closed": state.instances_closed,
         "checkpoint": state.checkpoint,
         "criteria_met": state.criteria_met,
