@@ -130,3 +130,46 @@ def plan_value(steps: list[StepDocument], groups: list[GroupDocument]) -> domain
         steps=tuple(step.value() for step in steps),
         groups=tuple(domain.Group(group.path, group.description) for group in groups),
     )
+
+
+class WorkflowCreate(Document):
+    """``POST /workflows``."""
+
+    workflow_id: Id | None = Field(default=None, description="Chosen by you, or minted when left out.")
+    title: Text
+    source: Literal["import", "generated", "human"] = Field(
+        description="Where the plan came from: a file, a planning agent, or a person."
+    )
+    generated_by: Text | None = Field(default=None, description="Which agent or program planned it.")
+    steps: list[StepDocument]
+    groups: list[GroupDocument] = Field(
+        default_factory=list, description="What the steps' display paths stand for."
+    )
+    project: Name | None = Field(
+        default=None,
+        description="The label under which people find this work: stable, chosen, not a directory. Use the label of"
+        " `GET /projects` that fits.",
+    )
+    origin_dir: Text | None = Field(
+        default=None,
+        description="The absolute directory the work runs in. Files that reports name are shown relative to it;"
+        " without it none can be.",
+    )
+
+    def plan(self) -> domain.Plan:
+        """The steps and groups as a value; not judged yet."""
+        return plan_value(self.steps, self.groups)
+
+
+class WorkflowRevise(Document):
+    """``PUT /workflows/{id}``: the whole new text of a draft."""
+
+    title: Text
+    steps: list[StepDocument]
+    groups: list[GroupDocument] | None = Field(
+        default=None, description="Left out, the descriptions stay for the groups that are still there."
+    )
+    reason: Text | None = Field(default=None, description="What was changed, and in answer to what.")
+    based_on: int | None = Field(
+        default=None, ge=1, description="The revision you started from; needed where another made the newest."
+    )

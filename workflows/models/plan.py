@@ -16,11 +16,17 @@ class Plan(models.Model):
         return f"plan {self.pk} ({self.step_count} steps)"
 
 
-class Step(models.Model):
-    """One step. ``container`` is the construct whose body lists it, at ``body_position``; null at top level."""
+PLACES = 2**20  # how many steps a plan may hold
 
+
+class Step(models.Model):
+    """One step. Its id is ``plan * PLACES + place``: told before anything is written, so a plan's rows go in at once,
+    lie together, and come back in order. ``container`` is the construct whose body lists it, at ``body_position``;
+    null at top level.
+    """
+
+    id = models.BigIntegerField(primary_key=True)
     plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="steps", db_index=False)
-    position = models.PositiveIntegerField()
     step_id = models.CharField(max_length=200)
     type = models.CharField(max_length=20)
     goal = models.TextField()
@@ -35,7 +41,6 @@ class Step(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["plan", "position"], name="step_position_once"),
             models.UniqueConstraint(fields=["plan", "step_id"], name="step_id_once_in_a_plan"),
             models.CheckConstraint(
                 name="step_in_a_body_has_a_place",
@@ -58,6 +63,9 @@ class Dependency(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["step", "position"], name="dependency_position_once")]
 
+    def __str__(self) -> str:
+        return f"{self.step_id} needs {self.needs_id}"
+
 
 class Criterion(models.Model):
     """A condition a task must answer by name; ids are positional (``c1`` …), so only the text is kept."""
@@ -68,6 +76,9 @@ class Criterion(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["step", "position"], name="criterion_position_once")]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class CheckpointField(models.Model):
@@ -86,6 +97,9 @@ class CheckpointField(models.Model):
             models.UniqueConstraint(fields=["step", "name"], name="field_name_once"),
         ]
 
+    def __str__(self) -> str:
+        return self.name
+
 
 class InstanceParameter(models.Model):
     """A value each instance of a construct must bring in its metadata."""
@@ -102,6 +116,9 @@ class InstanceParameter(models.Model):
             models.UniqueConstraint(fields=["step", "name"], name="instance_param_name_once"),
         ]
 
+    def __str__(self) -> str:
+        return self.name
+
 
 class Group(models.Model):
     """What a display path stands for (contract 12)."""
@@ -113,3 +130,6 @@ class Group(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["plan", "position"], name="group_position_once")]
+
+    def __str__(self) -> str:
+        return self.path

@@ -73,12 +73,19 @@ class KeptPlan(models.Model):
 
 
 class Revision(KeptPlan):
-    """The plan's text as a draft once stood: every one is kept, so reviewers can compare."""
+    """The plan's text as a draft once stood: every one is kept, so reviewers can compare.
+
+    ``etag`` is the head's when it came, so a stale ``If-Match`` tells which revision its sender had read.
+    """
 
     workflow = models.ForeignKey(Workflow, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    etag = models.PositiveBigIntegerField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workflow", "number"], name="revision_once")]
+
+    def __str__(self) -> str:
+        return f"revision {self.number} of {self.workflow_id}"
 
 
 class Version(KeptPlan):
@@ -88,6 +95,9 @@ class Version(KeptPlan):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workflow", "number"], name="version_once")]
+
+    def __str__(self) -> str:
+        return f"version {self.number} of {self.workflow_id}"
 
 
 class RemovedStep(models.Model):
@@ -100,6 +110,9 @@ class RemovedStep(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workflow", "step_id"], name="step_removed_once")]
+
+    def __str__(self) -> str:
+        return self.step_id
 
 
 class ReviewNote(models.Model):
@@ -121,6 +134,9 @@ class ReviewNote(models.Model):
     resolved_actor = models.CharField(max_length=200, null=True)
     resolved_via = models.CharField(max_length=10, null=True)
 
+    def __str__(self) -> str:
+        return self.note_id
+
 
 class Seen(models.Model):
     """Up to which revision a person has read (contract 7)."""
@@ -132,6 +148,9 @@ class Seen(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workflow", "user"], name="seen_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} read revision {self.revision}"
 
 
 class WorkflowTemplate(models.Model):
