@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chief_project.shared.auth import caller_of_session
 from chief_project.shared.caller import Right
@@ -24,7 +24,7 @@ def _next(request: HttpRequest, wanted: str) -> str:
     return wanted if safe else reverse("home")
 
 
-@require_GET
+@require_safe
 @page("home.html")
 def home(request: HttpRequest) -> dict[str, Any] | HttpResponse:
     """Who is signed in, and where to go from here."""
@@ -49,7 +49,7 @@ def sign_in_view(request: HttpRequest) -> dict[str, Any] | HttpResponse:
     return {"next": _next(request, request.GET.get("next", "")), "username": ""}
 
 
-@require_GET
+@require_safe
 @page("sign_in_link.html")
 def sign_in_link_page(request: HttpRequest, secret: str) -> dict[str, Any] | HttpResponse:
     """A button that spends the link; whether the link is good is known when it is pressed."""
