@@ -318,18 +318,3 @@ def _show_comments(document: Document, comments: Mapping[str, list[Document]]) -
         stack.extend(part.get("instances") or ())
         stack.extend((part.get("step_states") or {}).values())
         stack.extend(part.get("history") or ())
-
-
-def report_document(
-    number: int, at: Any, kind: str, path: str, payload: Any, actor: str, via: str
-) -> Document:
-    """An entry of the report log, its payload as it was sent."""
-    return {
-        "number": number,
-        "at": at,
-        "kind": kind,
-        "path": path,
-        "payload": payload,
-        "actor": actor,
-        "via": via,
-    }

@@ -2,12 +2,17 @@
 
 from typing import Any
 
+from django.db.models import Q
+from django.db.models.functions import Coalesce, Left
+
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import NotFound, ValidationFailed
+from chief_project.shared.paging import Page, Paging, paginate
 from chief_project.shared.reading import one_moment
 from runs import mappers
 from runs.mappers import Document
-from runs.models import AppliedAmendment, Run
+from runs.models import AppliedAmendment, Report, Run
+from runs.selectors.paths import locate
 from runs.selectors.trees import step_states_of
 from workflows.mappers import group_document, load_plan, step_document
 
@@ -17,8 +22,9 @@ def no_run(run_id: str) -> NotFound:
     return NotFound(f"no run is called '{run_id[:200]}': GET /v1/runs lists them")
 
 
-def run_revision(*, run_id: str) -> int:
+def run_revision(*, caller: Caller, run_id: str) -> int:
     """The revision of a run, for its ETag, in one statement. ``NotFound`` otherwise."""
+    caller.must(Right.READ, "read a run")
     revision = Run.objects.filter(run_id=run_id).values_list("revision", flat=True).first()
     if revision is None:
         raise no_run(run_id)
@@ -94,6 +100,72 @@ def get_run_definition(*, caller: Caller, run_id: str, applied: int | None = Non
         "steps": [step_document(step) for step in plan.steps],
         "groups": [group_document(group) for group in plan.groups],
     }
+
+
+def list_runs(
+    *,
+    caller: Caller,
+    paging: Paging,
+    status: str | None = None,
+    workflow_id: str | None = None,
+    q: str | None = None,
+    sort: str = "created_at",
+    expand_step_states: bool = False,
+) -> Page:
+    """Runs without their trees, or with them if ``expand_step_states``.
+
+    ``sort`` is ``created_at`` (the newest first) or ``last_report_at`` (the longest silent first; a run that never
+    reported is silent since it was registered). Four statements; with trees at most nine more, however many runs.
+    """
+    caller.must(Right.READ, "list runs")
+    runs = Run.objects.all()
+    if status is not None:
+        runs = runs.filter(status=status)
+    if workflow_id is not None:
+        runs = runs.filter(workflow__workflow_id=workflow_id)
+    if q is not None:
+        runs = runs.filter(Q(run_id__istartswith=q) | Q(workflow__title__icontains=q))
+    order: tuple[str, ...] = ("-created_at", "-id")
+    columns = ["id", "plan_id", *mappers.RUN_COLUMNS]
+    if sort == "last_report_at":
+        runs = runs.annotate(heard_at=Coalesce("last_report_at", "created_at"))
+        order = ("heard_at", "id")
+        columns.append("heard_at")
+    with one_moment():
+        page = paginate(runs.values(*columns), order=order, paging=paging)
+        pks = [row["id"] for row in page.rows]
+        applied = _applied_ids(pks)
+        trees = step_states_of({row["id"]: row["plan_id"] for row in page.rows}) if expand_step_states else {}
+    return page.map(
+        lambda row: mappers.run_document(
+            [row[column] for column in mappers.RUN_COLUMNS], applied.get(row["id"], []), trees.get(row["id"])
+        )
+    )
+
+
+def list_updates(*, caller: Caller, run_id: str, paging: Paging, path: tuple[str, ...] | None = None) -> Page:
+    """Every report ever made in a run, its payload as it was sent, oldest first; what an amendment superseded too.
+
+    ``{number, at, kind, path, payload, actor, via}``. ``path`` keeps those of one step or instance and of all that
+    lies below it; ``NotFound`` when the run has nothing there and never had a report for it. Three statements.
+    """
+    caller.must(Right.READ, "read a run's reports")
+    run_pk = Run.objects.filter(run_id=run_id).values_list("pk", flat=True).first()
+    if run_pk is None:
+        raise no_run(run_id)
+    reports = Report.objects.filter(run=run_pk)
+    if path is not None:
+        text = "/".join(path)
+        # Not LIKE: on SQLite it takes 'A' for 'a', and ids differ by case.
+        reports = reports.annotate(head=Left("path", len(text) + 1)).filter(Q(path=text) | Q(head=f"{text}/"))
+    page = paginate(
+        reports.values("number", "at", "kind", "path", "payload", "actor", "via"),
+        order=("number",),
+        paging=paging,
+    )
+    if path is not None and not page.rows and paging.cursor is None:
+        locate(run_pk=run_pk, run_id=run_id, path=path)
+    return page
 
 
 def _applied_ids(run_pks: list[int]) -> dict[int, list[str]]:

@@ -92,7 +92,7 @@ def plan_outlines(plan_pks: Collection[int]) -> dict[int, Plan]:
         edges: dict[int, dict[str, list[tuple[int, str]]]] = {pk: {} for pk in unread}
         rows = (
             StepRow.objects.filter(plan__in=unread)
-            .order_by("plan_id", "position")
+            .order_by("pk")
             .values_list("plan_id", "step_id", "dependencies__position", "dependencies__needs__step_id")
         )
         for plan_pk, step_id, position, needed in rows:
