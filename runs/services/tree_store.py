@@ -4,6 +4,7 @@ For amendments, cancellation and the tests' oracle: whole-tree work that reports
 locked. ``save_tree`` compares each node with what ``load_tree`` read, so only what changed is written, in bulk.
 """
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, TypeVar
@@ -42,6 +43,7 @@ class LoadedTree:
         self.instances: dict[int, dict[str, Any]] = {}
         self.artifacts: set[str] = set()
         self.questions: dict[str, dict[str, Any]] = {}
+        self.history: list[dict[str, Any]] = []  # kept alive, so that an entry is known by its identity
 
 
 def load_tree(run: Run, plan: Plan) -> LoadedTree:
@@ -115,10 +117,9 @@ def _load_hung(
         loaded.questions[document["question_id"]] = document
     for row in Snapshot.objects.filter(run=run).order_by("pk"):
         owner = states[row.state_id] if row.state_id is not None else instances[row.instance_id]
-        owner.history.append(
-            row.document
-            | {"superseded_at": row.superseded_at, "amendment_id": row.amendment_id, "saved": True}
-        )
+        entry = row.document | {"superseded_at": row.superseded_at, "amendment_id": row.amendment_id}
+        owner.history.append(entry)
+        loaded.history.append(entry)
 
 
 def save_tree(run: Run, loaded: LoadedTree, now: datetime) -> None:
@@ -146,7 +147,7 @@ def save_tree(run: Run, loaded: LoadedTree, now: datetime) -> None:
     _in_bulk(lambda pks: StepInstance.objects.filter(pk__in=pks).delete(), gone_instances)
     _in_bulk(lambda pks: StepState.objects.filter(pk__in=pks).delete(), gone_states)
     _save_nodes(run, loaded, states, instances)
-    _save_history(run, states, instances)
+    _save_history(run, loaded, states, instances)
     run.status = tree.status
     run.acknowledged = tree.acknowledged
     run.blocked_on_person = tree.blocked_on_person
@@ -241,11 +242,12 @@ def _save_nodes(run: Run, loaded: LoadedTree, states: States, instances: Instanc
         new_instances = [pair for pair in new_instances if pair[0].pk is None]
 
 
-def _save_history(run: Run, states: States, instances: Instances) -> None:
+def _save_history(run: Run, loaded: LoadedTree, states: States, instances: Instances) -> None:
     rows = []
+    saved = {id(entry) for entry in loaded.history}
     for node in (*(state for state, _ in states), *(instance for instance, _ in instances)):
         for entry in node.history:
-            if entry.get("saved"):
+            if id(entry) in saved:
                 continue
             document = {
                 name: value for name, value in entry.items() if name not in {"superseded_at", "amendment_id"}
@@ -292,12 +294,6 @@ def _in_bulk(act: Any, keys: Iterable[Any]) -> None:
         act(ordered[start : start + _BATCH])
 
 
-def _plain(value: Any) -> Any:
+def _plain(document: Any) -> Any:
     """A document with times as text, for a JSON column."""
-    if isinstance(value, datetime):
-        return iso(value)
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value
+    return json.loads(json.dumps(document, default=iso))
