@@ -1,0 +1,27 @@
+"""`verify_audit`: exit 0, or 1 naming the first broken link of the audit log (contract 8, 11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from chief_project.shared.audit_check import Heads, check_audit
+from runs.models import Run
+from workflows.models import Workflow
+
+# Whatever else heads streams: shared knows no app above it, so this command, above all, tells it.
+HEADS = [
+    Heads(model=Workflow, prefix="workflow:", field="workflow_id"),
+    Heads(model=Run, prefix="run:", field="run_id"),
+]
+
+
+class Command(BaseCommand):
+    help = "Check every entry of the audit log against the one before it, and every stream against its head."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        verdict = check_audit(heads=HEADS)
+        if verdict.broken is not None:
+            raise CommandError(verdict.broken)
+        self.stdout.write(f"The audit log is whole: {verdict.entries} entries in {verdict.streams} streams")
