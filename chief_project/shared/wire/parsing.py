@@ -7,6 +7,7 @@ The standard parser and not orjson: it keeps integers beyond 64 bits and lets re
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from django.conf import settings
@@ -16,12 +17,15 @@ from rest_framework.parsers import BaseParser
 from chief_project.shared.errors import TooLarge, ValidationFailed
 from chief_project.shared.pointers import pointer
 
-# Possessive and with an optional end, so that an unterminated string costs one pass as well.
-_STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _OPENING = ord("[")
-_SUSPECT = re.compile(rb"\\u0000|\\u[dD][89a-fA-F]")
+# In a text whose escaped backslashes are gone: NUL, a first half without a second, a second without a first.
+_SUSPECT = re.compile(
+    rb"\\u0000"
+    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JSON_TYPE = re.compile(r'application/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?', re.IGNORECASE)
 
@@ -91,7 +95,7 @@ def parse_json(raw: bytes) -> Any:
         raise ValidationFailed("the body is nested too deeply: flatten it") from None
     except ValueError:  # more digits than Python converts in one go
         raise ValidationFailed("the body holds a number with too many digits: send it as a text") from None
-    if _SUSPECT.search(raw) or b"\0" in raw:
+    if b"\\u" in raw and _SUSPECT.search(raw.replace(b"\\\\", b"")):
         _refuse_unstorable_text(value)
     return value
 
@@ -100,8 +104,11 @@ def check_depth(raw: bytes, limit: int) -> None:
     """Raise ``ValidationFailed`` if brackets outside strings nest deeper than ``limit``. Never recurses."""
     if raw.count(b"[") + raw.count(b"{") <= limit:
         return
-    # Innermost pairs are most of a document: they go in one sweep, and count as the level that all the rest lacks.
-    brackets = _STRINGS.sub(b"", raw).translate(_ONE_KIND, _NO_BRACKETS).replace(b"[]", b"")
+    # Without escapes, every second piece between quotes is outside of strings; wherever that is wrong, the parser has
+    # met an error before. Innermost pairs are most of a document: they go in one sweep, and count as the level that
+    # all the rest lacks.
+    outside = b"".join(raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
+    brackets = outside.translate(_ONE_KIND, _NO_BRACKETS).replace(b"[]", b"")
     depth = 1
     for bracket in brackets:
         if bracket == _OPENING:
@@ -185,18 +192,26 @@ def _refuse_unstorable_text(value: Any) -> None:
                 )
 
 
-def _walk(value: Any) -> "list[tuple[tuple[str | int, ...], Any]]":
-    """Every value below ``value`` with its place, parents first; for refusals only."""
-    found: list[tuple[tuple[str | int, ...], Any]] = []
-    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+def _walk(value: Any) -> Iterator[tuple[list[str | int], Any]]:
+    """Every value below ``value`` with its place (one list, reused), in order; only refusals come here."""
+    where: list[str | int] = []
+    yield where, value
+    waiting = [_entries(value)]
     while waiting:
-        where, here = waiting.pop()
-        found.append((where, here))
-        if isinstance(here, dict):
-            waiting.extend(((*where, key), inner) for key, inner in reversed(here.items()))
-        elif isinstance(here, list):
-            waiting.extend(((*where, index), here[index]) for index in range(len(here) - 1, -1, -1))
-    return found
+        entry = next(waiting[-1], None)
+        del where[len(waiting) - 1 :]
+        if entry is None:
+            waiting.pop()
+            continue
+        where.append(entry[0])
+        yield where, entry[1]
+        waiting.append(_entries(entry[1]))
+
+
+def _entries(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return iter(value.items())
+    return enumerate(value) if isinstance(value, list) else iter(())
 
 
 def _kind(value: Any) -> str:
