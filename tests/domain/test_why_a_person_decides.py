@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amendments.domain.operations import Operation
@@ -230,7 +230,7 @@ def plans(draw: st.DrawFn) -> Plan:
             free = [one for one in free if one not in body]
             steps.append(loop(step_id, body))
         else:
-            steps.append(draw(st.sampled_from((task, checkpoint)))(step_id))
+            steps.append(draw(st.sampled_from((task, task, checkpoint)))(step_id))
         free.append(step_id)
     bare = Plan(tuple(steps))
     wired = []
@@ -258,23 +258,22 @@ def could_start(plan: Plan, closed: str) -> set[str]:
         started, done = start, end
 
 
-@given(before=plans(), after=plans(), data=st.data())
-def test_no_step_gets_past_a_checkpoint_that_it_waited_for(
-    before: Plan, after: Plan, data: st.DataObject
-) -> None:
-    if data.draw(st.booleans()):  # a plan that differs little gets past the cruder refusals
-        changed = data.draw(st.sampled_from(before.steps))
-        needs = data.draw(st.sets(st.sampled_from(changed.depends_on))) if changed.depends_on else set()
-        after = Plan(
-            tuple(
-                replace(step, depends_on=tuple(needs)) if step is changed else step for step in before.steps
-            )
-        )
+@settings(max_examples=300)
+@given(before=plans(), data=st.data())
+def test_no_step_gets_past_a_checkpoint_that_it_waited_for(before: Plan, data: st.DataObject) -> None:
+    after = before
+    for _ in range(data.draw(st.integers(1, 2))):
+        waiting = [step for step in after.steps if step.depends_on]
+        if not waiting:
+            return
+        changed = data.draw(st.sampled_from(waiting))
+        needs = data.draw(st.lists(st.sampled_from(changed.depends_on), unique=True, max_size=1))
+        loosened = replace(changed, depends_on=tuple(needs))
+        after = Plan(tuple(loosened if step is changed else step for step in after.steps))
     if why_a_person_decides(kind="forward", before=before, after=after, operations=(), blocked=()) is None:
         for step in before.steps:
             if step.type == "checkpoint":
-                kept = before.by_id.keys() & after.by_id.keys()
-                assert could_start(after, step.id) & kept <= could_start(before, step.id)
+                assert could_start(after, step.id) <= could_start(before, step.id)
 
 
 def test_five_thousand_steps_are_judged_in_a_moment() -> None:

@@ -89,12 +89,12 @@ def _read(text: str, vocabulary: Vocabulary) -> Node:
     parser = _PARSER.parse_interactive(text)
     opened: list[Token] = []
     try:
-        for token in parser.lexer_thread.lex(parser.parser_state):  # type: ignore[no-untyped-call]
+        for token in parser.lexer_thread.lex(parser.parser_state):
             _check_depth(token, opened, text)
             if token.type == "NAME" and "NAME" in _accepts(parser):
                 _check_name(token, text, vocabulary)
             parser.feed_token(token)
-        tree = parser.feed_eof()  # type: ignore[no-untyped-call]
+        tree = parser.feed_eof()
     except UnexpectedCharacters as error:
         raise _bad_character(text, error.pos_in_stream, _accepts(parser), vocabulary) from None  # type: ignore[arg-type]
     except UnexpectedToken as error:
@@ -104,7 +104,7 @@ def _read(text: str, vocabulary: Vocabulary) -> Node:
 
 def _accepts(parser: InteractiveParser) -> set[str]:
     """The terminals that could stand next."""
-    return set(parser.accepts())  # type: ignore[no-untyped-call]
+    return set(parser.accepts())
 
 
 def _check_depth(token: Token, opened: list[Token], text: str) -> None:
