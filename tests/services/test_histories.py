@@ -1,0 +1,355 @@
+"""Random histories, played through the services and checked against the whole-tree derivation after every step.
+
+The model is a tree in memory: a command sets the one leaf it names and ``derive_all`` derives everything else. The
+services derive locally and keep tallies. Every stored field must agree, and a refusal must leave no trace.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from chief_project.shared.caller import Caller, Role
+from chief_project.shared.errors import ChiefError
+from chief_project.shared.models import AuditEntry, User
+from runs.domain.status import move
+from runs.domain.tree import InstanceNode, RunTree, StateNode, derive_all, new_state, walk
+from runs.models import Report, Run
+from runs.services.acknowledge_run import acknowledge_run
+from runs.services.answer_question import answer_question
+from runs.services.ask_question import ask_question
+from runs.services.mark_stale import mark_step_stale
+from runs.services.outcome import RunWrite
+from runs.services.register_run import register_run
+from runs.services.register_step_instance import register_step_instance
+from runs.services.report_instance_update import report_instance_update
+from runs.services.report_step_update import report_step_update
+from runs.services.resolve_checkpoint import resolve_checkpoint
+from runs.services.tree_store import load_tree
+from runs.services.withdraw_question import withdraw_question
+from tests.plans import checkpoint, loop, parallel, task
+from tests.workflows import new_approved
+from workflows.mappers import load_plan
+
+HISTORIES = int(os.environ.get("CHIEF_HISTORIES", "500"))
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+HARNESS = Caller(actor="h", role=Role.HARNESS, via="rest", token_id=1)
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """A small plan with everything in it: nested constructs under both policies, edges within each scope."""
+    steps: list[dict[str, Any]] = []
+
+    def scope(depth: int) -> list[str]:
+        members: list[str] = []
+        for _ in range(draw(st.integers(1, 4 if depth == 0 else 3))):
+            step_id = f"s{len(steps)}"
+            kinds = ["task", "task", "checkpoint", "loop", "parallel"] if depth < 3 else ["task", "checkpoint"]
+            kind = draw(st.sampled_from(kinds))
+            needs = draw(st.lists(st.sampled_from(members), unique=True, max_size=2)) if members else []
+            place = len(steps)
+            steps.append({})
+            if kind in {"loop", "parallel"}:
+                make = loop if kind == "loop" else parallel
+                policy = draw(st.sampled_from(["fail_fast", "continue"]))
+                made = make(step_id, scope(depth + 1), on_instance_failure=policy, depends_on=needs)
+            elif kind == "checkpoint":
+                made = checkpoint(step_id, depends_on=needs)
+            else:
+                made = task(step_id, depends_on=needs, criteria=["it works"] if draw(st.booleans()) else [])
+            steps[place] = made
+            members.append(step_id)
+        return members
+
+    scope(0)
+    return steps
+
+
+PICK = st.integers(0, 10_000)
+
+
+class Histories(RuleBasedStateMachine):
+    """One run, and the model it must agree with."""
+
+    @initialize(steps=plans())
+    def register(self, steps: list[dict[str, Any]]) -> None:
+        ada, _ = User.objects.get_or_create(username="ada")
+        self.person = Caller(actor="ada", role=Role.ADMIN, via="rest", user_id=ada.pk, signed_in=True)
+        workflow = new_approved(self.person, *steps)
+        self.run_id = register_run(caller=HARNESS, workflow_id=workflow["workflow_id"]).minimal["run_id"]
+        plan = self.plan
+        self.model = RunTree(
+            status="running",
+            states={step_id: new_state(step_id, plan.by_id[step_id].type) for step_id in plan.top_level},
+        )
+        derive_all(self.model, plan, NOW)
+        self.revision = 1
+        self.check(None)
+
+    # -- What a harness and a person may try, legal or not ---------------------------------------------
+
+    @rule(pick=PICK, status=st.sampled_from([None, "pending", "running", "completed", "failed"]), met=st.booleans())
+    def report(self, pick: int, status: str | None, met: bool) -> None:
+        path, state, _ = self.pick_state(pick)
+        report: dict[str, Any] = {"summary": f"report {self.revision}", "metadata": {f"k{pick % 3}": pick}}
+        if status is not None:
+            report["status"] = status
+        if met:
+            report["criteria_met"] = {"c1": "seen"}
+
+        def apply() -> None:
+            state.summary = report["summary"]
+            state.metadata = state.metadata | report["metadata"]
+            state.criteria_met = state.criteria_met | report.get("criteria_met", {})
+            if state.instances is not None:
+                state.started = True
+            elif status is not None:
+                move(state, "blocked" if state.type == "checkpoint" else status, NOW)
+
+        self.attempt(lambda: report_step_update(caller=HARNESS, run_id=self.run_id, path=path, report=report), apply)
+
+    @rule(pick=PICK)
+    def close(self, pick: int) -> None:
+        path, state, _ = self.pick_state(pick, constructs=True)
+        if state.instances is None:
+            return
+
+        def apply() -> None:
+            state.summary, state.started, state.instances_closed = "closed", True, True
+
+        report = {"summary": "closed", "instances_closed": True}
+        self.attempt(lambda: report_step_update(caller=HARNESS, run_id=self.run_id, path=path, report=report), apply)
+
+    @rule(pick=PICK, index=st.sampled_from([None, None, None, 0, 5]))
+    def instance(self, pick: int, index: int | None) -> None:
+        path, state, _ = self.pick_state(pick, constructs=True)
+
+        def apply() -> None:
+            assert state.instances is not None
+            place = state.next_index if index is None else index
+            state.next_index = max(state.next_index, place + 1)
+            step = self.plan.by_id[state.step_id]
+            assert step.body is not None
+            node = InstanceNode(f"inst_{place:02d}", place, "iteration" if state.type == "loop" else "branch", step.body)
+            node.states = {member: new_state(member, self.plan.by_id[member].type) for member in step.body}
+            state.instances[node.instance_id] = node
+
+        body = {} if index is None else {"index": index}
+        self.attempt(
+            lambda: register_step_instance(caller=HARNESS, run_id=self.run_id, path=path, instance=body), apply
+        )
+
+    @rule(pick=PICK, status=st.sampled_from([None, "running", "completed", "failed"]))
+    def instance_update(self, pick: int, status: str | None) -> None:
+        found = [
+            ((*path, instance.instance_id), instance)
+            for path, state, _ in walk(self.model)
+            for instance in (state.instances or {}).values()
+        ]
+        if not found:
+            return
+        path, node = found[pick % len(found)]
+
+        def apply() -> None:
+            node.summary = "whole"
+            if status is None:
+                node.started = True
+            else:
+                (only,) = node.states.values()
+                only.summary = "whole"
+                move(only, "blocked" if only.type == "checkpoint" else status, NOW)
+
+        report = {"summary": "whole"} | ({} if status is None else {"status": status})
+        self.attempt(
+            lambda: report_instance_update(caller=HARNESS, run_id=self.run_id, path=path, report=report), apply
+        )
+
+    @rule(pick=PICK, decision=st.sampled_from(["approved", "rejected"]))
+    def resolve(self, pick: int, decision: str) -> None:
+        path, state, _ = self.pick_state(pick, types={"checkpoint"})
+
+        def apply() -> None:
+            state.summary = f"{decision.capitalize()} by ada: note"
+            state.checkpoint = {"decision": decision}
+            move(state, "completed" if decision == "approved" else "failed", NOW)
+
+        resolution = {"decision": decision, "note": "note"}
+        self.attempt(
+            lambda: resolve_checkpoint(caller=self.person, run_id=self.run_id, path=path, resolution=resolution), apply
+        )
+
+    @rule(pick=PICK)
+    def ask(self, pick: int) -> None:
+        path, state, _ = self.pick_state(pick, types={"task"})
+
+        def apply() -> None:
+            state.questions = [*state.questions, {"question_id": "", "answered_at": None, "closed": None}]
+            move(state, "blocked", NOW)
+
+        self.attempt(
+            lambda: ask_question(caller=HARNESS, run_id=self.run_id, path=path, question={"text": "Which?"}), apply
+        )
+
+    @rule(pick=PICK, withdraw=st.booleans())
+    def answer(self, pick: int, withdraw: bool) -> None:
+        path, state, _ = self.pick_state(pick, types={"task"})
+        stored = self.stored_state(path)
+        question_id = stored.open_question or "qst_none"
+
+        def apply() -> None:
+            state.questions = [*state.questions[:-1], {"question_id": "", "answered_at": NOW, "closed": None}]
+            move(state, "running", NOW)
+
+        def call() -> RunWrite:
+            if withdraw:
+                body = {"question_id": question_id}
+                return withdraw_question(caller=HARNESS, run_id=self.run_id, path=path, withdrawal=body)
+            body = {"question_id": question_id, "response": {"text": "this one"}}
+            return answer_question(caller=self.person, run_id=self.run_id, path=path, answer=body)
+
+        self.attempt(call, apply)
+
+    @rule(pick=PICK, reason=st.sampled_from(["lost the race", None]))
+    def stale(self, pick: int, reason: str | None) -> None:
+        path, state, _ = self.pick_state(pick)
+
+        def apply() -> None:
+            state.stale = None if reason is None else {"reason": reason}
+
+        mark = {"reason": reason}
+        self.attempt(lambda: mark_step_stale(caller=self.person, run_id=self.run_id, path=path, mark=mark), apply)
+
+    @rule()
+    def acknowledge(self) -> None:
+        def apply() -> None:
+            self.model.acknowledged = {"by": "ada"}
+
+        self.attempt(lambda: acknowledge_run(caller=self.person, run_id=self.run_id), apply)
+
+    # -- The comparison --------------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> Any:
+        return load_plan(Run.objects.values_list("plan_id", flat=True).get(run_id=self.run_id))
+
+    def pick_state(
+        self, pick: int, *, types: set[str] | None = None, constructs: bool = False
+    ) -> tuple[tuple[str, ...], StateNode, InstanceNode | None]:
+        """A state of the model; of the wanted sort where there is one, so that most attempts are interesting."""
+        every = list(walk(self.model))
+        wanted = [
+            found
+            for found in every
+            if (types is None or found[1].type in types) and (not constructs or found[1].instances is not None)
+        ]
+        return (wanted or every)[pick % len(wanted or every)]
+
+    def attempt(self, call: Any, apply: Any) -> None:
+        """Make the call; where it is accepted the model follows, where it is refused nothing may have changed."""
+        trace = self.trace()
+        failed_before = self.failed()
+        try:
+            write = call()
+        except ChiefError:
+            assert self.trace() == trace, "a refusal left a trace"
+            self.check(None)
+            return
+        apply()
+        derive_all(self.model, self.plan, NOW)
+        if self.failed() - failed_before:
+            self.model.acknowledged = None
+        self.revision += 1
+        self.check(write)
+
+    def failed(self) -> set[tuple[str, ...]]:
+        return {path for path, state, _ in walk(self.model) if state.status == "failed"}
+
+    def trace(self) -> tuple[Any, ...]:
+        run = Run.objects.get(run_id=self.run_id)
+        reports = Report.objects.filter(run=run).count()
+        return run.revision, run.audit_hash, reports, AuditEntry.objects.count(), describe(self.stored())
+
+    def stored(self) -> RunTree:
+        run = Run.objects.get(run_id=self.run_id)
+        return load_tree(run, load_plan(run.plan_id)).tree
+
+    def stored_state(self, path: tuple[str, ...]) -> StateNode:
+        return next(state for found, state, _ in walk(self.stored()) if found == path)
+
+    def check(self, write: RunWrite | None) -> None:
+        run = Run.objects.get(run_id=self.run_id)
+        stored = self.stored()
+        assert describe(stored) == describe(self.model)
+        assert run.revision == self.revision
+        assert stored.status == run.status
+        # The oracle over what is stored changes nothing, to the field and the millisecond.
+        before = describe(stored, exact=True)
+        derive_all(stored, load_plan(run.plan_id), NOW)
+        assert describe(stored, exact=True) == before
+        if write is not None:
+            assert write.minimal["revision"] == run.revision
+            assert write.minimal["run_status"] == run.status
+
+
+def describe(tree: RunTree, *, exact: bool = False) -> dict[str, Any]:
+    """Everything stored about a run, comparable; without ``exact``, times only as there or not there."""
+
+    def time(moment: datetime | None) -> Any:
+        return moment if exact else moment is not None
+
+    def node(one: StateNode | InstanceNode) -> dict[str, Any]:
+        common = {
+            "status": one.status,
+            "skip_cause": one.skip_cause,
+            "summary": one.summary,
+            "metadata": one.metadata,
+            "stale": one.stale and one.stale["reason"],
+            "started_at": time(one.started_at),
+            "completed_at": time(one.completed_at),
+            "started": one.started,
+            "failures": one.failures,
+            "tally": one.tally,
+            "history": len(one.history),
+        }
+        if isinstance(one, InstanceNode):
+            return common | {"index": one.index, "kind": one.kind, "body": one.body}
+        return common | {
+            "type": one.type,
+            "criteria_met": one.criteria_met,
+            "checkpoint": one.checkpoint and one.checkpoint["decision"],
+            "closed": one.instances_closed,
+            "next_index": one.next_index,
+            "open_question": one.open_question is not None,
+            "questions": len(one.questions),
+        }
+
+    found: dict[str, Any] = {}
+    for path, state, _ in walk(tree):
+        found["/".join(path)] = node(state)
+        for instance in (state.instances or {}).values():
+            found["/".join((*path, instance.instance_id))] = node(instance)
+    return {
+        "run": (tree.status, tree.tally, tree.blocked_on_person, tree.acknowledged and tree.acknowledged["by"]),
+        "nodes": found,
+    }
+
+
+def test_any_history_leaves_what_the_whole_tree_derivation_says() -> None:
+    run_state_machine_as_test(
+        Histories,
+        settings=settings(
+            max_examples=HISTORIES,
+            stateful_step_count=20,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
