@@ -15,6 +15,7 @@ from workflows.domain.templates import (
     MAX_FILLED,
     Content,
     Parameter,
+    ensure_filled,
     ensure_template,
     extract,
     fill,
@@ -273,6 +274,21 @@ def test_a_short_template_does_not_become_a_huge_plan() -> None:
     with pytest.raises(ValidationFailed, match="fill in more than") as caught:
         fill("t", Plan(steps), {"x": "v" * (MAX_FILLED // 10_000 + 1)})
     assert caught.value.details["pointer"] == "/parameters"
+
+
+def test_what_values_leave_blank_is_refused_with_its_place() -> None:
+    plan = Plan(
+        (task("a", "{{ x }}"), task("b", criteria=(Criterion("c1", "fine"), Criterion("c2", " {{ x }}"))))
+    )
+    title, filled = fill("{{ x }}", plan, {"x": " "})
+    with pytest.raises(ValidationFailed, match="would be blank") as caught:
+        ensure_filled(title, filled)
+    assert [each["pointer"] for each in caught.value.details["errors"]] == [
+        "/title",
+        "/steps/0/goal",
+        "/steps/1/criteria/1",
+    ]
+    ensure_filled(*fill("{{ x }}", plan, {"x": "text"}))
 
 
 # -- From a plan -------------------------------------------------------------------------------------

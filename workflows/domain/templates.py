@@ -180,6 +180,23 @@ def fill(title: str, plan: Plan, values: Mapping[str, str]) -> tuple[str, Plan]:
     return _rewrite(title, plan, lambda text, _where, _branch: _PLACEHOLDER.sub(value_of, text))
 
 
+def ensure_filled(title: str, plan: Plan) -> None:
+    """Raise ``ValidationFailed`` where values left a text blank that a plan needs; its other rules are judged apart."""
+    texts: list[tuple[Where, str]] = [(("title",), title)]
+    for place, step in enumerate(plan.steps):
+        texts.append((("steps", place, "goal"), step.goal))
+        texts += [
+            (("steps", place, "criteria", at), criterion.text) for at, criterion in enumerate(step.criteria)
+        ]
+    found = [
+        Problem(pointer(where), f"with these parameters {pointer(where)} would be blank: give them a text")
+        for where, text in texts
+        if not text.strip()
+    ]
+    if found:
+        _refuse(found)
+
+
 def extract(
     title: str, plan: Plan, *, substitutions: Mapping[str, str], parameters: Sequence[Parameter] = ()
 ) -> tuple[str, Plan, tuple[Parameter, ...]]:
