@@ -1,6 +1,6 @@
 """Path converters: ``<id:workflow_id>`` and ``<statepath:path>``. What can't be an id matches no route: 404.
 
-Import this module in a URLconf that uses them.
+They are registered by importing ``chief_project.shared.http``, which every view does.
 """
 
 from django.urls import register_converter

@@ -54,6 +54,7 @@ from chief_project.shared.caller import Caller
 from chief_project.shared.errors import PreconditionFailed, Unauthenticated, ValidationFailed
 from chief_project.shared.http import headers
 from chief_project.shared.http.errors import answer_to
+from chief_project.shared.http.middleware import API_POLICY
 from chief_project.shared.paging import Page, Paging
 from chief_project.shared.serializers import (
     PageQuery,
@@ -214,6 +215,7 @@ class ChiefView(APIView):
         else:
             for name, value in self._extra.items():
                 response[name] = value
+        response.headers.setdefault(*API_POLICY)
         if not self.public:
             # What one principal may see is not another's: nothing in between may hand it on unasked.
             response.headers.setdefault("Cache-Control", "private, no-cache")
