@@ -209,3 +209,26 @@ def test_lists_are_newest_first(viewer: Caller, harness: Caller) -> None:
     assert [row["template_id"] for row in page.rows] == ids[:0:-1]
     rest = list_templates(caller=viewer, paging=Paging(limit=2, cursor=page.next_cursor))
     assert [row["template_id"] for row in rest.rows] == ids[:1]
+
+
+def test_templates_are_found_by_the_beginnings_of_words(harness: Caller, viewer: Caller) -> None:
+    create(harness, FULL)
+    create(
+        harness,
+        body(task("a", goal="Count the anthills"), title="Insects", parameters=[], template_id="bugs"),
+    )
+    for q, expected in (
+        ("anth", ["bugs"]),
+        ("insec count", ["bugs"]),
+        ("surv", ["survey"]),
+        ("hills", []),
+        ("", ["bugs", "survey"]),
+    ):
+        page = list_templates(caller=viewer, paging=Paging(), q=q)
+        assert [row["template_id"] for row in page.rows] == expected, q
+        assert page.total == len(expected)
+
+
+def test_what_is_found_may_be_narrowed_to_a_status(harness: Caller) -> None:
+    create(harness, FULL)
+    assert not list_templates(caller=harness, paging=Paging(), q="survey", status="archived").rows

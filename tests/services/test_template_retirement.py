@@ -87,6 +87,7 @@ def test_a_deleted_template_is_gone_with_its_plan_and_its_workflows_stay(
     assert not WorkflowTemplate.objects.exists()
     assert Plan.objects.count() == 1
     assert Step.objects.count() == 2
+    assert not list_templates(caller=harness, paging=Paging(), q="topic").rows
     kept = get_workflow(caller=harness, workflow_id=made["workflow_id"])
     assert kept["from_template"]["template_id"] == survey
     assert kept["steps"] == made["steps"]

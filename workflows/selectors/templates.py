@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from chief_project.shared import search
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import NotFound
 from chief_project.shared.paging import Page, Paging, paginate
@@ -12,14 +13,18 @@ from workflows import mappers, models
 def list_templates(
     *, caller: Caller, paging: Paging, status: str | None = None, q: str | None = None
 ) -> Page:
-    """Templates, the newest first. ``status``: ``active`` or ``archived``."""
+    """Templates, the newest first; eight statements at most. ``status``: ``active`` or ``archived``.
+
+    ``q`` finds beginnings of words in ids, titles, descriptions and goals.
+    """
     caller.must(Right.READ, "list templates")
-    rows = models.WorkflowTemplate.objects.all()
+    rows = models.WorkflowTemplate.objects.filter(search.matching("template", q))
     if status is not None:
         rows = rows.filter(status=status)
     with one_moment():
         page = paginate(rows, order=("-id",), paging=paging)
-        return page.map(lambda row: mappers.template_document(row, mappers.load_plan(row.plan_id)))
+        plans = mappers.load_plans(row.plan_id for row in page.rows)
+    return page.map(lambda row: mappers.template_document(row, plans[row.plan_id]))
 
 
 def get_template(*, caller: Caller, template_id: str) -> dict[str, Any]:

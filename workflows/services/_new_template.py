@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from chief_project.shared import audit, ids
+from chief_project.shared import audit, ids, search
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import Conflict
 from chief_project.shared.services.use_id import use_id
@@ -56,6 +56,8 @@ def insert_template(
         created_at=at,
         updated_at=at,
     )
+    goals = (step.goal for step in content.plan.steps)
+    search.index("template", row.pk, [chosen, content.title, content.description, *goals])
     audit.record(
         caller=caller,
         event="template.created",

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
-from chief_project.shared import audit, clock
+from chief_project.shared import audit, clock, search
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import Forbidden
 from workflows import models
@@ -23,6 +23,7 @@ def delete_template(*, caller: Caller, template_id: str) -> dict[str, Any]:
         row = lock_template(template_id)
         steps = row.plan.step_count
         plan_pk = row.plan_id
+        search.remove("template", [row.pk])
         row.delete()
         models.Plan.objects.filter(pk=plan_pk).delete()
         audit.record(
