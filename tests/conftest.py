@@ -146,6 +146,7 @@ def api_as(db: None, make_token: Callable[..., str]) -> Callable[..., APIClient]
 
     def client(principal: User | Caller | str | None, *, csrf: bool = False) -> APIClient:
         api = APIClient(enforce_csrf_checks=csrf)
+        api.default_format = "json"
         if isinstance(principal, Caller):
             if principal.signed_in:
                 principal = User.objects.get(pk=principal.user_id)
