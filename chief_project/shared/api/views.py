@@ -1,7 +1,6 @@
 """Who am I, and what happened: the routes below ``/v1`` that belong to no single app."""
 
-from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -10,25 +9,7 @@ from rest_framework import serializers
 from chief_project.shared.caller import Right, Role
 from chief_project.shared.http.views import ChiefView
 from chief_project.shared.selectors import list_audit, me
-from chief_project.shared.serializers import IdField, PageQuery, TextField
-
-
-class QueryDateTimeField(serializers.DateTimeField):
-    """A moment in a query string: ISO 8601 with its zone."""
-
-    default_error_messages: ClassVar[dict[str, str]] = {
-        "invalid": "must be an ISO 8601 moment with its zone, such as 2026-01-31T12:00:00Z ('+' is '%2B' in a URL)"
-    }
-
-    def to_internal_value(self, value: Any) -> datetime:
-        """The moment, in UTC."""
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            self.fail("invalid")
-        if moment.tzinfo is None or not 1000 < moment.year < 9999:
-            self.fail("invalid")
-        return moment.astimezone(UTC)
+from chief_project.shared.serializers import PageQuery, QueryDateTimeField, QueryIdField, QueryTextField
 
 
 class TokenOfMine(serializers.Serializer):  # type: ignore[type-arg]
@@ -60,10 +41,10 @@ class MeDocument(serializers.Serializer):  # type: ignore[type-arg]
 class AuditQuery(PageQuery):
     """What the audit log can be searched by; everything given must match."""
 
-    workflow_id = IdField(required=False)
-    run_id = IdField(required=False)
-    amendment_id = IdField(required=False)
-    event = TextField(required=False, max_length=60, help_text="Such as `workflow.approved`.")
+    workflow_id = QueryIdField(required=False)
+    run_id = QueryIdField(required=False)
+    amendment_id = QueryIdField(required=False)
+    event = QueryTextField(required=False, max_length=60, help_text="Such as `workflow.approved`.")
     since = QueryDateTimeField(required=False, help_text="Entries from this moment on.")
     until = QueryDateTimeField(required=False, help_text="Entries up to and including this moment.")
 
