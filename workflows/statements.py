@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any
 
 from django.db import connection
-from django.db.models import Model
+from django.db.models import Field, Model
 
 _MOST_VALUES = 30_000  # SQLite takes 32,766 values in one statement, PostgreSQL 65,535
 
@@ -17,12 +17,17 @@ def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequen
 
     Every other column must have a default in the database or be null. No signal, no model object.
     """
-    meta = model._meta
-    columns = ", ".join(f'"{meta.get_field(name).column}"' for name in fields)
-    table = f'"{meta.db_table}"'
+    table = f'"{model._meta.db_table}"'
+    columns = ", ".join(f'"{_column(model, name)}"' for name in fields)
     insert = f"INSERT INTO {table} ({columns}) VALUES "  # noqa: S608 - names of the schema, never of a client
     one = f"({', '.join(['%s'] * len(fields))})"
     remaining = iter(rows)
     with connection.cursor() as cursor:
         while batch := list(islice(remaining, _MOST_VALUES // len(fields))):
             cursor.execute(insert + ", ".join([one] * len(batch)), list(chain.from_iterable(batch)))
+
+
+def _column(model: type[Model], name: str) -> str:
+    field = model._meta.get_field(name)
+    assert isinstance(field, Field)
+    return str(field.column)

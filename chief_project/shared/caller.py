@@ -93,6 +93,13 @@ class Caller:
                 f"{self.role.value} '{self.actor}' may not {doing}: {_HOW_TO_GAIN[right]}", right=right.value
             )
 
+    def must_be_person(self, doing: str) -> None:
+        """Raise ``Forbidden`` naming ``doing`` unless a person calls: no right, and no relaying, stands in for one."""
+        if not self.person:
+            raise Forbidden(
+                f"only a person may {doing}: sign in, or use a reviewer's or admin's own token over REST"
+            )
+
     def claim(self, said: str) -> str:
         """The name to record for ``decided_by`` and its kin: a signed-in person's own, else what was said."""
         return self.actor if self.signed_in else said

@@ -11,6 +11,7 @@ from workflows import models
 from workflows.domain.plan import Plan
 from workflows.domain.rules import ensure_valid
 from workflows.mappers import save_plan
+from workflows.services._index import index_workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ def insert_workflow(
         updated_at=at,
     )
     keep_revision(row, caller=caller, at=at, reason=reason)
+    index_workflow(row, new.plan)
     audit.record(
         caller=caller,
         event=event,
