@@ -423,6 +423,7 @@ class ConstructEntry(_NextEntry):
 
     body: list[str]
     exit_when: str | None
+    inputs: dict[str, Any]
     instance_params: list[InstanceParameterOfStep]
     places: list[ConstructPlace]
     hint: str

@@ -151,6 +151,7 @@ def _construct(group: Group, facts: _Facts, places: int) -> Document:
     return entry | {
         "body": list(step.body or ()),
         "exit_when": step.exit_when,
+        "inputs": step.inputs,
         "instance_params": [
             {"name": param.name, "description": param.description, "required": param.required}
             for param in step.instance_params
