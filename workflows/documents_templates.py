@@ -12,7 +12,7 @@ ParameterName = Annotated[
 ]
 
 
-class ParameterDocument(Document):
+class TemplateParameter(Document):
     """A value that the template asks for; it stands as `{{ name }}` in its texts."""
 
     name: ParameterName
@@ -27,13 +27,13 @@ class ParameterDocument(Document):
         return Parameter(self.name, self.description, self.required, self.default)
 
 
-class CreateTemplateDocument(Document):
+class TemplateCreate(Document):
     """A template, as it is submitted and as it is exported."""
 
     template_id: Id | None = None
     title: Text = Field(description="The title of workflows made from it; placeholders count.")
     description: str = Field(default="", description="What it is for.")
-    parameters: list[ParameterDocument] = Field(default_factory=list, max_length=200)
+    parameters: list[TemplateParameter] = Field(default_factory=list, max_length=200)
     steps: list[StepDocument] = Field(
         description="Placeholders count in goal, harness, exit_when, criteria and the texts in inputs."
     )
@@ -51,7 +51,7 @@ class CreateTemplateDocument(Document):
         )
 
 
-class TemplateDocument(CreateTemplateDocument):
+class TemplateDocument(TemplateCreate):
     """A template as it is kept."""
 
     template_id: Id
@@ -62,7 +62,7 @@ class TemplateDocument(CreateTemplateDocument):
     updated_at: AwareDatetime
 
 
-class CreateWorkflowFromTemplateDocument(Document):
+class WorkflowFromTemplate(Document):
     """The values of one workflow."""
 
     workflow_id: Id | None = None
@@ -76,7 +76,7 @@ class CreateWorkflowFromTemplateDocument(Document):
     )
 
 
-class CreateTemplateFromWorkflowDocument(Document):
+class TemplateFromWorkflow(Document):
     """Which texts of a workflow's plan become parameters."""
 
     template_id: Id | None = None
@@ -88,7 +88,7 @@ class CreateTemplateFromWorkflowDocument(Document):
         description="`{literal: name}`: each literal becomes `{{ name }}`, a parameter defaulting to it. Longest first.",
         examples=[{"BERT": "model"}],
     )
-    parameters: list[ParameterDocument] = Field(
+    parameters: list[TemplateParameter] = Field(
         default_factory=list,
         max_length=200,
         description="Describes those parameters, or declares placeholders that the plan has already.",

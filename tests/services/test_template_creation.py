@@ -13,7 +13,7 @@ from chief_project.shared.models import AuditEntry, UsedId
 from chief_project.shared.paging import Paging
 from chief_project.shared.serializers import parse_document
 from tests.plans import checkpoint, loop, parallel, task
-from workflows.documents_templates import CreateTemplateDocument
+from workflows.documents_templates import TemplateCreate
 from workflows.models import Plan, WorkflowTemplate
 from workflows.selectors.templates import export_template, get_template, list_templates
 from workflows.services.create_template import create_template
@@ -28,7 +28,7 @@ def body(*steps: dict[str, Any], **keys: Any) -> dict[str, Any]:
 
 
 def create(caller: Caller, document: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    parsed = parse_document(CreateTemplateDocument, document)
+    parsed = parse_document(TemplateCreate, document)
     return create_template(caller=caller, content=parsed.content(), template_id=parsed.template_id)
 
 

@@ -7,11 +7,12 @@ from django.urls import path
 from drf_spectacular.utils import extend_schema
 
 from chief_project.shared.http import ChiefView, paths  # noqa: F401 - paths: the converters
+from chief_project.shared.openapi import list_of
 from workflows.documents_templates import (
-    CreateTemplateDocument,
-    CreateTemplateFromWorkflowDocument,
-    CreateWorkflowFromTemplateDocument,
+    TemplateCreate,
     TemplateDocument,
+    TemplateFromWorkflow,
+    WorkflowFromTemplate,
 )
 from workflows.selectors.templates import export_template, get_template, list_templates
 from workflows.serializers_templates import ArchiveTemplateBody, DeletedTemplate, ListTemplatesQuery
@@ -27,19 +28,19 @@ class Templates(ChiefView):
 
     queries: ClassVar = {"get": ListTemplatesQuery}
 
-    @extend_schema(operation_id="list_templates", responses={200: list[TemplateDocument]})
+    @extend_schema(operation_id="list_templates", responses={200: list_of(TemplateDocument)})
     def get(self, request: HttpRequest) -> HttpResponse:
         """Templates, the newest first."""
         return self.answer_page(list_templates(caller=self.caller, **self.query()))
 
     @extend_schema(
         operation_id="create_template",
-        request=CreateTemplateDocument,
+        request=TemplateCreate,
         responses={201: TemplateDocument, 200: TemplateDocument},
     )
     def post(self, request: HttpRequest) -> HttpResponse:
         """Keep a plan with parameters. A used id with equal content is a 200 with the template that has it."""
-        body = self.body(CreateTemplateDocument)
+        body = self.body(TemplateCreate)
         document, new = create_template(
             caller=self.caller, content=body.content(), template_id=body.template_id
         )
@@ -63,7 +64,7 @@ class Template(ChiefView):
 class TemplateExport(ChiefView):
     """A template as a file."""
 
-    @extend_schema(operation_id="export_template", responses=CreateTemplateDocument)
+    @extend_schema(operation_id="export_template", responses=TemplateCreate)
     def get(self, request: HttpRequest, template_id: str) -> HttpResponse:
         """Exactly the body that creates this template."""
         return self.answer(export_template(caller=self.caller, template_id=template_id))
@@ -86,12 +87,12 @@ class TemplateWorkflows(ChiefView):
 
     @extend_schema(
         operation_id="create_workflow_from_template",
-        request=CreateWorkflowFromTemplateDocument,
+        request=WorkflowFromTemplate,
         responses={201: dict},
     )
     def post(self, request: HttpRequest, template_id: str) -> HttpResponse:
         """A workflow whose plan is the template's, filled in: a draft, or approved if a policy says so."""
-        body = self.body(CreateWorkflowFromTemplateDocument)
+        body = self.body(WorkflowFromTemplate)
         return self.answer(
             create_workflow_from_template(
                 caller=self.caller,
@@ -111,12 +112,12 @@ class WorkflowTemplate(ChiefView):
 
     @extend_schema(
         operation_id="create_template_from_workflow",
-        request=CreateTemplateFromWorkflowDocument,
+        request=TemplateFromWorkflow,
         responses={201: TemplateDocument, 200: TemplateDocument},
     )
     def post(self, request: HttpRequest, workflow_id: str) -> HttpResponse:
         """Keep a workflow's plan as a template, some of its texts as parameters."""
-        body = self.body(CreateTemplateFromWorkflowDocument)
+        body = self.body(TemplateFromWorkflow)
         document, new = create_template_from_workflow(
             caller=self.caller,
             workflow_id=workflow_id,
