@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from amendments.domain.operations import INSERTS, Operation, place
-from amendments.domain.patch import Draft, moved
+from amendments.domain.patch import Draft, moved, same_plan
 from chief_project.shared.errors import InvariantViolation, NotFound, ValidationFailed
 from runs.domain.status import FINISHED, TERMINAL, move
 from runs.domain.tree import (
@@ -84,7 +84,7 @@ def simulate(
     for index, operation in enumerate(operations):
         work.apply(index, operation, kind)
     changed = work.draft.plan()
-    if changed == plan:
+    if same_plan(changed, plan):
         changed = plan
     work.refuse_moves(changed, operations)
     work.tree.paused = False

@@ -5,6 +5,7 @@ over the plan that comes out, so that a removal and the rewiring around it stand
 a run's state is ``effects``.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -130,7 +131,7 @@ def patch(plan: Plan, operations: Sequence[Operation], *, never: Iterable[str] =
     for index, operation in enumerate(operations):
         draft.apply(index, operation)
     changed = draft.plan()
-    return plan if changed == plan else changed
+    return plan if same_plan(changed, plan) else changed
 
 
 def patch_head(
@@ -145,6 +146,24 @@ def patch_head(
         return patch(plan, shared, never=never), None
     except ChiefError as problem:
         return None, problem.message
+
+
+def same_plan(one: Plan, other: Plan) -> bool:
+    """Equal in every word, where ``1``, ``1.0`` and ``true`` are three values of an input."""
+    return (
+        one.groups == other.groups
+        and len(one.steps) == len(other.steps)
+        and all(map(_same_step, one.steps, other.steps))
+    )
+
+
+def _same_step(one: Step, other: Step) -> bool:
+    if one is other:
+        return True
+    return one == other and all(
+        json.dumps(mine, sort_keys=True) == json.dumps(theirs, sort_keys=True)
+        for mine, theirs in ((one.inputs, other.inputs), (one.outputs, other.outputs))
+    )
 
 
 def released(before: Plan, after: Plan) -> list[tuple[str, str]]:
