@@ -98,7 +98,8 @@ def answer_to(problem: Exception, request: HttpRequest | None = None) -> JSONRes
     if isinstance(problem, OperationalError | InterfaceError):
         logger.error("the database is not available", exc_info=problem)
         return refusal(503, "the database is busy or away: try again shortly", headers={"Retry-After": "1"})
-    logger.error("unforeseen", exc_info=problem)
+    where = f"{request.method} {request.path}" if request is not None else "a request"
+    logger.error("unforeseen fault in %s", where, exc_info=problem)
     if request is not None:  # whoever watches for faults (a test client, a reporter) hears of this one too
         got_request_exception.send(sender=None, request=request)
     return refusal(500, "something went wrong here; it has been logged")
