@@ -1,11 +1,36 @@
 """Reads of workflows, one module a subject."""
 
-from workflows.selectors.history import revision_of_etag, what_changed
-from workflows.selectors.workflows import document_of, get_workflow, workflow_etag
+from workflows.selectors.history import (
+    get_diff,
+    get_revision,
+    get_version,
+    list_revisions,
+    list_versions,
+    revision_of_etag,
+    what_changed,
+)
+from workflows.selectors.notes import list_review_notes
+from workflows.selectors.workflows import (
+    document_of,
+    drafts_waiting,
+    get_workflow,
+    list_projects,
+    list_workflows,
+    workflow_etag,
+)
 
 __all__ = [
     "document_of",
+    "drafts_waiting",
+    "get_diff",
+    "get_revision",
+    "get_version",
     "get_workflow",
+    "list_projects",
+    "list_review_notes",
+    "list_revisions",
+    "list_versions",
+    "list_workflows",
     "revision_of_etag",
     "what_changed",
     "workflow_etag",
