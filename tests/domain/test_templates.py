@@ -93,7 +93,7 @@ def test_the_same_parameter_twice_is_refused() -> None:
         ("{{\n a \t}}", ["a"]),
         ("{{{ a }}}", ["a"]),
         ("{ a } {{ }} {{ a b }} {{ a.b }} {{ 1 }} { { a } } {{ a }", []),
-        ("{{ Typo }} {{ my-name }}", ["Typo", "my-name"]),
+        ("{{ Typo }} {{ my-name }} {{ größe }}", ["Typo", "my-name", "größe"]),
     ],
 )
 def test_a_placeholder_is_a_word_in_double_braces(text: str, names: list[str]) -> None:

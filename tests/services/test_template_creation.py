@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import Conflict, Forbidden, NotFound, ValidationFailed
@@ -232,3 +234,17 @@ def test_templates_are_found_by_the_beginnings_of_words(harness: Caller, viewer:
 def test_what_is_found_may_be_narrowed_to_a_status(harness: Caller) -> None:
     create(harness, FULL)
     assert not list_templates(caller=harness, paging=Paging(), q="survey", status="archived").rows
+
+
+@pytest.mark.django_db(transaction=True)
+def test_twins_that_race_are_one_template(harness: Caller) -> None:
+    def post(_: int) -> bool:
+        try:
+            return create(harness, FULL)[1]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(post, range(4))) == [False, False, False, True]
+    assert WorkflowTemplate.objects.count() == 1
+    assert Plan.objects.count() == 1

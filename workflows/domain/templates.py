@@ -24,7 +24,7 @@ MAX_FILLED = 10_000_000
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 # Wider than a parameter's name, so that a misspelt one ({{ Name }}) is found undeclared instead of passing as text.
-_PLACEHOLDER = re.compile(r"\{\{\s*(?P<name>[A-Za-z_][A-Za-z0-9_-]*)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{\s*(?P<name>[^\W\d][\w-]*)\s*\}\}")
 _MOST_NAMED = 20
 
 Where = tuple[str | int, ...]

@@ -56,8 +56,9 @@ def insert_template(
         created_at=at,
         updated_at=at,
     )
-    goals = (step.goal for step in content.plan.steps)
-    search.index("template", row.pk, [chosen, content.title, content.description, *goals])
+    steps = content.plan.steps
+    ids_and_goals = [*(step.id for step in steps), *(step.goal for step in steps)]
+    search.index("template", row.pk, [content.title, chosen, content.description, *ids_and_goals])
     audit.record(
         caller=caller,
         event="template.created",
