@@ -116,7 +116,7 @@ class ChiefView(APIView):
         """
         meta = self._http.META
         data = read_body(
-            self._http.body,
+            self._raw(),
             content_type=meta.get("CONTENT_TYPE", ""),
             content_encoding=meta.get("HTTP_CONTENT_ENCODING", ""),
         )
@@ -254,7 +254,7 @@ class ChiefView(APIView):
         """Carry out a POST with an ``Idempotency-Key``, or give the answer that it got before."""
         key = headers.idempotency_key(request.META["HTTP_IDEMPOTENCY_KEY"]) or ""
         request_hash = idempotency.fingerprint(
-            method="POST", path=request.get_full_path_info(), body=request.body
+            method="POST", path=request.get_full_path_info(), body=self._raw()
         )
         at = clock.now()
         self._keeping = True
@@ -274,6 +274,12 @@ class ChiefView(APIView):
             idempotency.keep(claim, status=response.status_code, answer=answer)
         idempotency.purge_now_and_then(at=at)
         return response
+
+    def _raw(self) -> bytes:
+        length = self._http.META.get("CONTENT_LENGTH") or "0"
+        if not (length.isascii() and length.isdigit()):
+            raise ValidationFailed("Content-Length is not a number", header="Content-Length")
+        return self._http.body
 
     def _verb(self) -> str:
         verb = (self._http.method or "").lower()

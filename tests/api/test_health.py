@@ -1,0 +1,56 @@
+"""Probes: live, ready, and nothing leaked (contract 11)."""
+
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from chief_project.shared import health
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_migrated", set())
+
+
+def test_a_live_process_says_so_without_a_database(client: Client) -> None:
+    answer = client.get("/healthz")
+    assert answer.status_code == 204
+    assert answer.content == b""
+
+
+@pytest.mark.django_db
+def test_a_ready_process_says_so_and_then_asks_one_question(client: Client) -> None:
+    assert client.get("/readyz").status_code == 204
+    with CaptureQueriesContext(connection) as queries:
+        assert client.head("/readyz").status_code == 204
+    assert len(queries) == 1
+
+
+@pytest.mark.django_db
+def test_a_missing_migration_makes_it_unready(client: Client) -> None:
+    MigrationRecorder.Migration.objects.filter(app="runs").delete()
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json() == {"error": {"code": "unavailable", "message": "not ready: migrations are missing"}}
+
+
+@pytest.mark.django_db
+def test_a_database_that_is_away_makes_it_unready_and_leaks_nothing(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise OperationalError("connection to 10.0.0.7 failed: password of chief")
+
+    monkeypatch.setattr(connection, "cursor", away)
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert "10.0.0.7" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_probes_only_look(client: Client, path: str) -> None:
+    assert client.post(path).status_code == 405
