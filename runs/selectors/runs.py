@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Left
 
+from chief_project.shared import search
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import NotFound, ValidationFailed
 from chief_project.shared.paging import Page, Paging, paginate
@@ -115,7 +116,8 @@ def list_runs(
     """Runs without their trees, or with them if ``expand_step_states``.
 
     ``sort`` is ``created_at`` (the newest first) or ``last_report_at`` (the longest silent first; a run that never
-    reported is silent since it was registered). Four statements; with trees at most nine more, however many runs.
+    reported is silent since it was registered). ``q`` finds runs by the beginnings of words in their id, or in their
+    workflow's title, goals and id. Four statements; with trees at most nine more, however many runs.
     """
     caller.must(Right.READ, "list runs")
     runs = Run.objects.all()
@@ -124,7 +126,7 @@ def list_runs(
     if workflow_id is not None:
         runs = runs.filter(workflow__workflow_id=workflow_id)
     if q is not None:
-        runs = runs.filter(Q(run_id__istartswith=q) | Q(workflow__title__icontains=q))
+        runs = runs.filter(search.matching("run", q) | search.matching("workflow", q, field="workflow_id"))
     order: tuple[str, ...] = ("-created_at", "-id")
     columns = ["id", "plan_id", *mappers.RUN_COLUMNS]
     if sort == "last_report_at":

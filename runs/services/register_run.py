@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from chief_project.shared import audit, clock, ids
+from chief_project.shared import audit, clock, ids, search
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import Conflict, InvalidTransition, NotFound, PreconditionFailed
 from chief_project.shared.models import UsedId
@@ -70,6 +70,7 @@ def register_run(
             ),
             batch_size=_BATCH,
         )
+        search.index("run", run.pk, [name])
         audit.record(
             caller=caller,
             event="run.registered",
