@@ -8,7 +8,7 @@ from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import InvalidTransition, InvariantViolation
 from runs.domain.settle import Path, settle_instance
 from runs.services.outcome import RunWrite
-from runs.services.report_step_update import apply_to_step
+from runs.services.report_step_update import take_step_report
 from runs.services.writing import Writing
 
 
@@ -42,7 +42,7 @@ def report_instance_update(
             writing = writing.into(body[0])
             node = writing.instance
             was = node.status
-            apply_to_step(writing, {"summary": report["summary"], "status": status})
+            take_step_report(writing, {"summary": report["summary"], "status": status})
             writing.take_report(node, report)
         return writing.finish(
             "instance.updated",

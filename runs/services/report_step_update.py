@@ -23,25 +23,26 @@ def report_step_update(
     with transaction.atomic(savepoint=False):
         writing = Writing(caller, run_id, path, if_match)
         writing.refuse_cancelled()
-        state = writing.state
-        was = state.status
-        writing.refuse_skipped()
-        if state.instances is not None:
-            judge_construct_report(state, report)
-            writing.take_report(state, report)
-            state.started = True
-            state.instances_closed = state.instances_closed or bool(report.get("instances_closed"))
-            writing.settle_construct()
-        else:
-            apply_to_step(writing, report)
+        was = writing.state.status
+        take_step_report(writing, report)
         return writing.finish(
-            "step.updated", {"status": state.status, "status_was": was}, report=("step_update", report)
+            "step.updated",
+            {"status": writing.state.status, "status_was": was},
+            report=("step_update", report),
         )
 
 
-def apply_to_step(writing: Writing, report: dict[str, Any]) -> None:
-    """Judge a report on a task or checkpoint, take what it carries and move the step."""
+def take_step_report(writing: Writing, report: dict[str, Any]) -> None:
+    """Judge a report on the addressed step, take what it carries, and settle what follows."""
     state = writing.state
+    writing.refuse_skipped()
+    if state.instances is not None:
+        judge_construct_report(state, report)
+        writing.take_report(state, report)
+        state.started = True
+        state.instances_closed = state.instances_closed or bool(report.get("instances_closed"))
+        writing.settle_construct()
+        return
     step = writing.plan.by_id.get(state.step_id)
     status = judge_report(state, step, report, open_question=writing.counts.open_question)
     writing.take_report(state, report)

@@ -53,7 +53,9 @@ def plans(draw: st.DrawFn) -> list[dict[str, Any]]:
         members: list[str] = []
         for _ in range(draw(st.integers(1, 4 if depth == 0 else 3))):
             step_id = f"s{len(steps)}"
-            kinds = ["task", "task", "checkpoint", "loop", "parallel"] if depth < 3 else ["task", "checkpoint"]
+            kinds = (
+                ["task", "task", "checkpoint", "loop", "parallel"] if depth < 3 else ["task", "checkpoint"]
+            )
             kind = draw(st.sampled_from(kinds))
             needs = draw(st.lists(st.sampled_from(members), unique=True, max_size=2)) if members else []
             place = len(steps)
@@ -97,7 +99,11 @@ class Histories(RuleBasedStateMachine):
 
     # -- What a harness and a person may try, legal or not ---------------------------------------------
 
-    @rule(pick=PICK, status=st.sampled_from([None, "pending", "running", "completed", "failed"]), met=st.booleans())
+    @rule(
+        pick=PICK,
+        status=st.sampled_from([None, "pending", "running", "completed", "failed"]),
+        met=st.booleans(),
+    )
     def report(self, pick: int, status: str | None, met: bool) -> None:
         path, state, _ = self.pick_state(pick)
         report: dict[str, Any] = {"summary": f"report {self.revision}", "metadata": {f"k{pick % 3}": pick}}
@@ -115,7 +121,9 @@ class Histories(RuleBasedStateMachine):
             elif status is not None:
                 move(state, "blocked" if state.type == "checkpoint" else status, NOW)
 
-        self.attempt(lambda: report_step_update(caller=HARNESS, run_id=self.run_id, path=path, report=report), apply)
+        self.attempt(
+            lambda: report_step_update(caller=HARNESS, run_id=self.run_id, path=path, report=report), apply
+        )
 
     @rule(pick=PICK)
     def close(self, pick: int) -> None:
@@ -127,7 +135,9 @@ class Histories(RuleBasedStateMachine):
             state.summary, state.started, state.instances_closed = "closed", True, True
 
         report = {"summary": "closed", "instances_closed": True}
-        self.attempt(lambda: report_step_update(caller=HARNESS, run_id=self.run_id, path=path, report=report), apply)
+        self.attempt(
+            lambda: report_step_update(caller=HARNESS, run_id=self.run_id, path=path, report=report), apply
+        )
 
     @rule(pick=PICK, index=st.sampled_from([None, None, None, 0, 5]))
     def instance(self, pick: int, index: int | None) -> None:
@@ -139,13 +149,16 @@ class Histories(RuleBasedStateMachine):
             state.next_index = max(state.next_index, place + 1)
             step = self.plan.by_id[state.step_id]
             assert step.body is not None
-            node = InstanceNode(f"inst_{place:02d}", place, "iteration" if state.type == "loop" else "branch", step.body)
+            node = InstanceNode(
+                f"inst_{place:02d}", place, "iteration" if state.type == "loop" else "branch", step.body
+            )
             node.states = {member: new_state(member, self.plan.by_id[member].type) for member in step.body}
             state.instances[node.instance_id] = node
 
         body = {} if index is None else {"index": index}
         self.attempt(
-            lambda: register_step_instance(caller=HARNESS, run_id=self.run_id, path=path, instance=body), apply
+            lambda: register_step_instance(caller=HARNESS, run_id=self.run_id, path=path, instance=body),
+            apply,
         )
 
     @rule(pick=PICK, status=st.sampled_from([None, "running", "completed", "failed"]))
@@ -170,7 +183,8 @@ class Histories(RuleBasedStateMachine):
 
         report = {"summary": "whole"} | ({} if status is None else {"status": status})
         self.attempt(
-            lambda: report_instance_update(caller=HARNESS, run_id=self.run_id, path=path, report=report), apply
+            lambda: report_instance_update(caller=HARNESS, run_id=self.run_id, path=path, report=report),
+            apply,
         )
 
     @rule(pick=PICK, decision=st.sampled_from(["approved", "rejected"]))
@@ -184,7 +198,10 @@ class Histories(RuleBasedStateMachine):
 
         resolution = {"decision": decision, "note": "note"}
         self.attempt(
-            lambda: resolve_checkpoint(caller=self.person, run_id=self.run_id, path=path, resolution=resolution), apply
+            lambda: resolve_checkpoint(
+                caller=self.person, run_id=self.run_id, path=path, resolution=resolution
+            ),
+            apply,
         )
 
     @rule(pick=PICK)
@@ -196,7 +213,8 @@ class Histories(RuleBasedStateMachine):
             move(state, "blocked", NOW)
 
         self.attempt(
-            lambda: ask_question(caller=HARNESS, run_id=self.run_id, path=path, question={"text": "Which?"}), apply
+            lambda: ask_question(caller=HARNESS, run_id=self.run_id, path=path, question={"text": "Which?"}),
+            apply,
         )
 
     @rule(pick=PICK, withdraw=st.booleans())
@@ -226,7 +244,9 @@ class Histories(RuleBasedStateMachine):
             state.stale = None if reason is None else {"reason": reason}
 
         mark = {"reason": reason}
-        self.attempt(lambda: mark_step_stale(caller=self.person, run_id=self.run_id, path=path, mark=mark), apply)
+        self.attempt(
+            lambda: mark_step_stale(caller=self.person, run_id=self.run_id, path=path, mark=mark), apply
+        )
 
     @rule()
     def acknowledge(self) -> None:
@@ -249,7 +269,8 @@ class Histories(RuleBasedStateMachine):
         wanted = [
             found
             for found in every
-            if (types is None or found[1].type in types) and (not constructs or found[1].instances is not None)
+            if (types is None or found[1].type in types)
+            and (not constructs or found[1].instances is not None)
         ]
         return (wanted or every)[pick % len(wanted or every)]
 
@@ -338,7 +359,12 @@ def describe(tree: RunTree, *, exact: bool = False) -> dict[str, Any]:
         for instance in (state.instances or {}).values():
             found["/".join((*path, instance.instance_id))] = node(instance)
     return {
-        "run": (tree.status, tree.tally, tree.blocked_on_person, tree.acknowledged and tree.acknowledged["by"]),
+        "run": (
+            tree.status,
+            tree.tally,
+            tree.blocked_on_person,
+            tree.acknowledged and tree.acknowledged["by"],
+        ),
         "nodes": found,
     }
 
@@ -351,5 +377,6 @@ def test_any_history_leaves_what_the_whole_tree_derivation_says() -> None:
             stateful_step_count=20,
             deadline=None,
             suppress_health_check=list(HealthCheck),
+            print_blob=True,
         ),
     )
