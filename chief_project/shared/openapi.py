@@ -6,7 +6,7 @@ and which query parameters they take (``queries``). ``responses=X`` means 200; w
 ``responses={201: X}``. A list is ``responses=X(many=True)`` for a serializer, ``list_of(X)`` for a pydantic model.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
@@ -23,7 +23,7 @@ _ID_PATTERN = r"^[A-Za-z0-9_.:\-]{1,200}$"
 _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
-class ErrorBody(serializers.Serializer):  # type: ignore[type-arg]
+class ErrorBody(serializers.Serializer):
     """What went wrong: for programs, for people, and where."""
 
     code = serializers.ChoiceField(sorted({*CODES.values(), "invalid_transition", "invariant_violation"}))
@@ -35,13 +35,13 @@ class ErrorBody(serializers.Serializer):  # type: ignore[type-arg]
     )
 
 
-class Error(serializers.Serializer):  # type: ignore[type-arg]
+class Error(serializers.Serializer):
     """Every refusal has this shape."""
 
     error = ErrorBody()
 
 
-class MinimalRunWrite(serializers.Serializer):  # type: ignore[type-arg]
+class MinimalRunWrite(serializers.Serializer):
     """The answer to a write with `Prefer: return=minimal`: what changed, and what it made ready."""
 
     run_id = serializers.CharField()
@@ -150,18 +150,19 @@ class ChiefSchema(AutoSchema):
                     content["schema"] = {"anyOf": [content["schema"], minimal]}
         if self._says("etag_on") and self.method == "GET":
             found.setdefault("304", {"description": "Nothing has changed."})
-        for status in self._refusals():
+        for number in self._refusals():
+            name, meaning = REFUSALS[number]
             component = ResolvedComponent(
-                name=REFUSALS[status][0],
+                name=name,
                 type=ResolvedComponent.RESPONSE,
-                object=REFUSALS[status][0],
+                object=name,
                 schema={
-                    "description": REFUSALS[status][1],
+                    "description": meaning,
                     "content": {"application/json": {"schema": error}},
                 },
             )
             self.registry.register_on_missing(component)
-            found.setdefault(str(status), component.ref)
+            found.setdefault(str(number), component.ref)
         return {status: found[status] for status in sorted(found)}
 
     def _get_response_headers_for_code(self, status_code: str, direction: Any = "response") -> dict[str, Any]:
@@ -192,7 +193,7 @@ class ChiefSchema(AutoSchema):
                 description=serializer.description,
                 examples=serializer.examples,
             )
-        return super()._get_response_for_code(serializer, status_code, media_types, direction)  # type: ignore[no-any-return]
+        return super()._get_response_for_code(serializer, status_code, media_types, direction)
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
@@ -236,9 +237,9 @@ class _Untitled(GenerateJsonSchema):
 class PydanticDocuments(OpenApiSerializerExtension):
     """Pydantic models as components: as they are validated in requests, as they are written in answers."""
 
-    target_class: ClassVar = BaseModel
-    match_subclasses: ClassVar = True
-    priority: ClassVar = 1  # before drf-spectacular's own, which knows one direction only
+    target_class = BaseModel
+    match_subclasses = True
+    priority = 1  # before drf-spectacular's own, which knows one direction only
 
     def get_name(self, auto_schema: Any, direction: Any) -> str:
         """The class's name."""
@@ -279,8 +280,8 @@ class PydanticDocuments(OpenApiSerializerExtension):
 class TokenScheme(OpenApiAuthenticationExtension):
     """``Authorization: Bearer chf_…``."""
 
-    target_class: ClassVar = "chief_project.shared.auth.TokenAuthentication"
-    name: ClassVar = "token"
+    target_class = "chief_project.shared.auth.TokenAuthentication"
+    name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
         """A bearer token."""
@@ -290,8 +291,8 @@ class TokenScheme(OpenApiAuthenticationExtension):
 class SessionScheme(OpenApiAuthenticationExtension):
     """A person who signed in on a page."""
 
-    target_class: ClassVar = "chief_project.shared.auth.SessionAuthentication"
-    name: ClassVar = "session"
+    target_class = "chief_project.shared.auth.SessionAuthentication"
+    name = "session"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
         """The session's cookie; writes need the CSRF token too."""

@@ -11,6 +11,8 @@ from functools import cache
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from django.core.exceptions import ValidationError as DjangoValidationError
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from pydantic import BaseModel, ConfigDict
 from pydantic import ValidationError as PydanticError
 from rest_framework import serializers
@@ -46,7 +48,7 @@ def refuse(problems: Iterable[Problem], **details: Any) -> NoReturn:
 class TextField(serializers.CharField):
     """A text, kept as typed. Blank (only white space) is refused unless ``allow_blank``; nothing is coerced."""
 
-    default_error_messages: ClassVar[dict[str, str]] = {
+    default_error_messages: ClassVar[dict[str, Any]] = {
         "invalid": "must be a text",
         "blank": "must not be blank",
         "max_length": "must be at most {max_length} characters long",
@@ -86,7 +88,7 @@ class IdField(TextField):
 class NameField(TextField):
     """A short text on one line that names someone or something, at most 200 characters."""
 
-    default_error_messages: ClassVar[dict[str, str]] = {"lines": "must stand on one line"}
+    default_error_messages: ClassVar[dict[str, Any]] = {"lines": "must stand on one line"}
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("max_length", 200)
@@ -103,7 +105,7 @@ class NameField(TextField):
 class IntegerField(serializers.IntegerField):
     """A whole number from 0 (or ``min_value``) to 2³¹ − 1, so that every database can keep it."""
 
-    default_error_messages: ClassVar[dict[str, str]] = {
+    default_error_messages: ClassVar[dict[str, Any]] = {
         "invalid": "must be a whole number",
         "min_value": "must be at least {min_value}",
         "max_value": "must be at most {max_value}",
@@ -124,7 +126,7 @@ class IntegerField(serializers.IntegerField):
 class FlagField(serializers.BooleanField):
     """``true`` or ``false``, nothing that resembles them."""
 
-    default_error_messages: ClassVar[dict[str, str]] = {"invalid": "must be true or false"}
+    default_error_messages: ClassVar[dict[str, Any]] = {"invalid": "must be true or false"}
 
     def to_internal_value(self, data: Any) -> bool:
         """``data`` itself, if it is a boolean."""
@@ -143,10 +145,11 @@ class ChoiceField(serializers.ChoiceField):
         return data
 
 
-class ObjectField(serializers.Field):  # type: ignore[type-arg]
+@extend_schema_field(OpenApiTypes.OBJECT)
+class ObjectField(serializers.Field):
     """A free-form JSON object, kept as it came."""
 
-    default_error_messages: ClassVar[dict[str, str]] = {"invalid": "must be an object"}
+    default_error_messages: ClassVar[dict[str, Any]] = {"invalid": "must be an object"}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """``data`` itself, if it is an object."""
@@ -162,7 +165,7 @@ class ObjectField(serializers.Field):  # type: ignore[type-arg]
 class ListField(serializers.ListField):
     """An array whose items are all ``child``."""
 
-    default_error_messages: ClassVar[dict[str, str]] = {"not_a_list": "must be an array"}
+    default_error_messages: ClassVar[dict[str, Any]] = {"not_a_list": "must be an array"}
 
     def to_internal_value(self, data: Any) -> list[Any]:
         """The items, each checked."""
@@ -175,7 +178,7 @@ class TextMapField(serializers.DictField):
     """An object whose values are all texts (blank ones too, unless ``child`` says otherwise)."""
 
     child = TextField(allow_blank=True)
-    default_error_messages: ClassVar[dict[str, str]] = {"not_a_dict": "must be an object"}
+    default_error_messages: ClassVar[dict[str, Any]] = {"not_a_dict": "must be an object"}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """The entries, each checked."""
@@ -189,20 +192,20 @@ class TextMapField(serializers.DictField):
 _S = TypeVar("_S", bound="StrictSerializer")
 
 
-class StrictSerializer(serializers.Serializer):  # type: ignore[type-arg]
+class StrictSerializer(serializers.Serializer):
     """A body of a few fields. ``Body.parse(data)`` is how to use it; the answer holds only what was sent or has a
     default, so that left out and ``null`` differ (declare ``allow_null=True`` where ``null`` means something).
 
     A field that may be left out is ``required=False``; give it ``default=`` to have it always.
     """
 
-    default_error_messages: ClassVar[dict[str, str]] = {"invalid": "must be an object"}
+    default_error_messages: ClassVar[dict[str, Any]] = {"invalid": "must be an object"}
 
     @classmethod
     def parse(cls, data: Any) -> dict[str, Any]:
         """The checked fields of ``data``; raises ``ValidationFailed`` with everything that is wrong."""
         try:
-            return _prototype(cls).run_validation(data)  # type: ignore[no-any-return]
+            return _prototype(cls).run_validation(data)
         except DRFError as problem:
             refuse(_problems(problem.detail, ()))
 
@@ -306,11 +309,13 @@ def document_problems(problem: PydanticError, data: Any) -> list[Problem]:
 def _place(location: Where, data: Any, *, last_is_name: bool) -> Where:
     """``location`` without the names of union branches, which pydantic mixes in."""
     where: list[str | int] = []
-    here = data
+    here: Any = data
     for number, token in enumerate(location):
-        if (isinstance(here, dict) and isinstance(token, str) and token in here) or (
-            isinstance(here, list) and isinstance(token, int) and token < len(here)
-        ):
+        if isinstance(here, dict):
+            inside = token in here
+        else:
+            inside = isinstance(here, list) and isinstance(token, int) and token < len(here)
+        if inside:
             here = here[token]
         elif not (last_is_name and number == len(location) - 1):
             continue
@@ -363,7 +368,7 @@ class QuerySerializer(StrictSerializer):
     def parse(cls, data: Any) -> dict[str, Any]:
         """The checked parameters; raises ``ValidationFailed`` with ``details.parameter``."""
         try:
-            return _prototype(cls).run_validation(data)  # type: ignore[no-any-return]
+            return _prototype(cls).run_validation(data)
         except DRFError as problem:
             where, message = _problems(problem.detail, ())[0]
             name = str(where[0]) if where else ""
@@ -401,7 +406,7 @@ class QueryIdField(IdField):
 class QueryDateTimeField(serializers.DateTimeField):
     """A moment in a query string, with its zone: ``2026-01-31T12:00:00Z``. Comes as a ``datetime`` in UTC."""
 
-    default_error_messages: ClassVar[dict[str, str]] = {
+    default_error_messages: ClassVar[dict[str, Any]] = {
         "invalid": "must be a moment with its zone, such as 2026-01-31T12:00:00Z (write '+' as %2B)"
     }
 

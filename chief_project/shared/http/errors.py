@@ -115,8 +115,8 @@ def _answer_to_drf(problem: drf.APIException) -> JSONResponse:
             headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'
     elif isinstance(problem, drf.ParseError | drf.ValidationError):
         status = 422
-    elif isinstance(problem, drf.Throttled) and problem.wait is not None:
-        headers["Retry-After"] = str(max(1, int(problem.wait)))
+    elif isinstance(problem, drf.Throttled):
+        headers["Retry-After"] = str(max(1, int(getattr(problem, "wait", None) or 1)))
     elif isinstance(problem, drf.MethodNotAllowed):
         allowed = getattr(problem, "allowed", ())
         headers["Allow"] = ", ".join(allowed)

@@ -1,6 +1,7 @@
 """The one middleware of ours."""
 
-from csp.middleware import HEADER, CSPMiddleware
+from csp.constants import HEADER
+from csp.middleware import CSPMiddleware
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 

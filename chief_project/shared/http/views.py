@@ -100,6 +100,8 @@ class ChiefView(APIView):
     throttle_classes = []
 
     caller: Caller
+    response: Any
+    _kept_authenticators: ClassVar[list[Any]]
     _http: HttpRequest
     _minimal: bytes | None = None
 
@@ -200,13 +202,13 @@ class ChiefView(APIView):
 
     # -- One request --
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """DRF's, without what Chief doesn't use (renderer choice, versions, throttles, permissions, formats)."""
         self.args, self.kwargs = args, kwargs
         self._http = request
         self._extra: dict[str, str] = {}
         self._keeping = False
-        self.request = Request(request, authenticators=self._authenticators(), negotiator=_NEGOTIATION)  # type: ignore[assignment]
+        self.request = Request(request, authenticators=self._authenticators(), negotiator=_NEGOTIATION)
         self.headers = {}
         try:
             response = self._respond(request, *args, **kwargs)
@@ -233,12 +235,12 @@ class ChiefView(APIView):
         meta = request.META
         headers.must_accept_json(meta.get("HTTP_ACCEPT"))
         if not self.public:
-            caller = self.request.auth
+            caller: Any = self.request.auth
             if caller is None:
                 raise Unauthenticated("sign in, or send a token as 'Authorization: Bearer chf_…'")
             self.caller = caller
-        if meta.get("QUERY_STRING") and self._verb() not in self.queries:
-            name = next(iter(request.GET), "")[:80]
+        if meta.get("QUERY_STRING") and self._verb() not in self.queries and request.GET:
+            name = next(iter(request.GET))[:80]
             raise ValidationFailed(
                 f"unknown query parameter {name!r}: this operation takes none", parameter=name
             )
@@ -248,7 +250,7 @@ class ChiefView(APIView):
             )
         if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in meta and not self.public:
             return self._once(request, handler, *args, **kwargs)
-        return handler(request, *args, **kwargs)  # type: ignore[no-any-return]
+        return handler(request, *args, **kwargs)
 
     def _once(self, request: HttpRequest, handler: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Carry out a POST with an ``Idempotency-Key``, or give the answer that it got before."""
@@ -293,7 +295,6 @@ class ChiefView(APIView):
     @classmethod
     def _authenticators(cls) -> list[Any]:
         """The authenticators, made once per class: they keep nothing between requests."""
-        kept = cls.__dict__.get("_kept_authenticators")
-        if kept is None:
-            kept = cls._kept_authenticators = [kind() for kind in cls.authentication_classes]
-        return kept
+        if "_kept_authenticators" not in cls.__dict__:
+            cls._kept_authenticators = [kind() for kind in cls.authentication_classes]
+        return cls._kept_authenticators
