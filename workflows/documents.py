@@ -5,7 +5,7 @@ They judge shape only (types, unknown keys, blank text); the rules of contract 2
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from chief_project.shared import ids
 from workflows.domain import plan as domain
@@ -173,3 +173,172 @@ class WorkflowRevise(Document):
     based_on: int | None = Field(
         default=None, ge=1, description="The revision you started from; needed where another made the newest."
     )
+
+    def step_values(self) -> tuple[domain.Step, ...]:
+        """The steps as values; not judged yet."""
+        return tuple(step.value() for step in self.steps)
+
+    def group_values(self) -> tuple[domain.Group, ...] | None:
+        """The groups as values, or None where they were left out."""
+        if self.groups is None:
+            return None
+        return tuple(domain.Group(group.path, group.description) for group in self.groups)
+
+
+# -- What is answered ------------------------------------------------------------------------------
+
+
+class ReviewDocument(Document):
+    """Where a draft's review stands, and since when."""
+
+    state: Literal["waiting", "sent_back"] = Field(
+        description="`waiting` for a person's decision, or `sent_back` to its harness."
+    )
+    revision: int
+    by: str | None = Field(description="Who submitted the revision that waits, or sent it back.")
+    at: AwareDatetime | None
+    reason: str | None
+
+
+class FromTemplateDocument(Document):
+    """Which template a workflow was made from."""
+
+    template_id: str
+    template_version: int
+    parameters: dict[str, str]
+
+
+class ReviewNoteDocument(Document):
+    """Something a person said about a plan or one of its steps."""
+
+    note_id: str
+    workflow_id: str
+    revision: int = Field(description="The revision it was written on.")
+    step_id: str | None = Field(description="Null: it speaks of the whole plan.")
+    step_goal: str | None = Field(description="The step's goal when the note was written.")
+    body: str
+    author: str
+    actor: str
+    created_at: AwareDatetime
+    resolved: bool
+    resolved_at: AwareDatetime | None
+    resolved_by: str | None
+    via: str
+    orphaned: bool = Field(description="The plan as it is has no such step any more.")
+
+
+class WorkflowSummary(Document):
+    """A plan under review or approved, without its review notes."""
+
+    workflow_id: str
+    title: str
+    source: Literal["import", "generated", "human"]
+    generated_by: str | None
+    status: Literal["draft", "approved", "archived"]
+    version: int = Field(description="Moves with a reopening and with each amendment.")
+    revision: int = Field(description="The plan's text: 1, and one more with each revision of the draft.")
+    review: ReviewDocument | None = Field(description="Null once it is no draft.")
+    steps: list[StepDocument]
+    groups: list[GroupDocument]
+    project: str | None
+    origin_dir: str | None
+    from_template: FromTemplateDocument | None
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
+class WorkflowDocument(WorkflowSummary):
+    """A plan under review or approved, with what people said about it."""
+
+    review_notes: list[ReviewNoteDocument]
+
+
+class KeptEntry(Document):
+    """A version or revision of a workflow."""
+
+    n: int
+    at: AwareDatetime
+    by: str
+    via: str
+    reason: str | None
+
+
+class KeptPlanDocument(KeptEntry):
+    """The plan as it was."""
+
+    workflow_id: str
+    title: str
+    steps: list[StepDocument]
+    groups: list[GroupDocument]
+
+
+class TextChange(Document):
+    """A text, before and after."""
+
+    before: str | None
+    after: str | None
+    words: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
+        description="`[mark, text]` in reading order: `=` stays, `-` goes, `+` comes."
+    )
+
+
+class StepChange(Document):
+    """What differs in one step."""
+
+    step_id: str
+    type: str
+    goal: str
+    fields: dict[str, dict[str, Any]] = Field(
+        description="By key: `before` and `after`; `words` too for texts, `added` and `removed` for lists of ids."
+    )
+
+
+class GroupChanges(Document):
+    """What differs in the descriptions of groups."""
+
+    added: list[GroupDocument]
+    removed: list[GroupDocument]
+    changed: list[dict[str, str]]
+
+
+class PlanDiff(Document):
+    """What differs between two plans, by step id. An order that changed alone is no change."""
+
+    title: TextChange | None
+    added: list[StepDocument]
+    removed: list[StepDocument]
+    changed: list[StepChange]
+    groups: GroupChanges
+    unchanged: int = Field(description="How many steps are the same.")
+    same: bool
+    text: str = Field(description="All of it as readable lines.")
+
+
+class WorkflowDiff(PlanDiff):
+    """What differs between two versions or revisions of a workflow."""
+
+    workflow_id: str
+    from_: str = Field(alias="from")
+    to: str
+
+
+class ProjectDocument(Document):
+    """A label and how many workflows carry it."""
+
+    project: str | None = Field(description="Null: the workflows without a label.")
+    workflows: int
+
+
+class SeenDocument(Document):
+    """The newest revision that this person has read."""
+
+    workflow_id: str
+    revision: int
+
+
+class DeletedWorkflow(Document):
+    """What is gone."""
+
+    workflow_id: str
+    title: str
+    removed: dict[str, int] = Field(description="How many rows of each kind.")

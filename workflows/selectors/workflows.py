@@ -87,22 +87,21 @@ def drafts_waiting(*, caller: Caller) -> list[dict[str, Any]]:
     """
     caller.must(Right.READ, "read what waits")
     waiting = models.Workflow.objects.filter(status="draft", review_state="waiting")
-    return list(
-        waiting.order_by("review_at", "pk").values(
-            "workflow_id",
-            "title",
-            "project",
-            "source",
-            "generated_by",
-            "version",
-            "revision",
-            reason=F("review_reason"),
-            submitted_by=F("review_by"),
-            since=F("review_at"),
-            steps=F("plan__step_count"),
-            open_notes=Count("notes", filter=Q(notes__resolved=False)),
-        )
+    rows = waiting.order_by("review_at", "pk").values(
+        "workflow_id",
+        "title",
+        "project",
+        "source",
+        "generated_by",
+        "version",
+        "revision",
+        reason=F("review_reason"),
+        submitted_by=F("review_by"),
+        since=F("review_at"),
+        steps=F("plan__step_count"),
+        open_notes=Count("notes", filter=Q(notes__resolved=False)),
     )
+    return [dict(row) for row in rows]
 
 
 def document_of(row: models.Workflow) -> dict[str, Any]:
