@@ -1,22 +1,19 @@
-"""Small bodies and queries of the template routes; their documents are ``documents_templates``."""
+"""Queries and small answers of the template routes; their documents are ``documents_templates``."""
 
 from rest_framework import serializers
 
-from chief_project.shared.serializers import ChoiceField, NameField, PageQuery, StrictSerializer, TextField
+from chief_project.shared.serializers import ChoiceField, PageQuery, TextField
 
 
 class ListTemplatesQuery(PageQuery):
     """Which templates."""
 
     status = ChoiceField(choices=["active", "archived"], required=False)
-    q = TextField(required=False, max_length=200, help_text="Words that begin so in titles, goals and ids.")
-
-
-class ArchiveTemplateBody(StrictSerializer):
-    """Who takes it out of use, and why."""
-
-    decided_by = NameField(default="human", help_text="A signed-in person is recorded by name instead.")
-    reason = TextField(required=False, allow_null=True)
+    q = TextField(
+        required=False,
+        allow_blank=True,
+        help_text="Beginnings of words in titles, descriptions, goals and ids: all of them.",
+    )
 
 
 class DeletedTemplate(serializers.Serializer):

@@ -11,6 +11,8 @@ from rest_framework.test import APIClient
 from chief_project.shared.caller import Caller
 from chief_project.shared.models import KeptAnswer
 from tests.plans import parallel, task
+from workflows.documents import WorkflowDocument
+from workflows.documents_templates import TemplateDocument
 from workflows.models import Workflow, WorkflowTemplate
 from workflows.services.update_workflow_approval_policy import update_workflow_approval_policy
 
@@ -67,6 +69,7 @@ def test_a_template_is_created_and_read(api: APIClient, survey: dict[str, Any]) 
     assert survey["created_at"].endswith("Z")
     answer = api.get("/v1/templates/survey")
     assert answer.status_code == 200
+    TemplateDocument.model_validate_json(answer.content)
     assert answer.json() == survey
 
 
@@ -146,6 +149,7 @@ def test_lists_page_filter_and_search(api: APIClient, survey: dict[str, Any]) ->
         ("", ["other", "survey"]),
         ("?status=active", ["other"]),
         ("?status=archived", ["survey"]),
+        ("?q=", ["other", "survey"]),
         ("?q=oth", ["other"]),
         ("?q=read", ["other", "survey"]),
         ("?q=oth&status=archived", []),
@@ -177,6 +181,8 @@ def test_a_workflow_is_made_from_it(api: APIClient, survey: dict[str, Any]) -> N
     body = {"parameters": {"topic": "ants"}, "workflow_id": "mine", "project": "lab", "origin_dir": "/src"}
     answer = api.post("/v1/templates/survey/workflows", body)
     assert answer.status_code == 201, answer.json()
+    assert answer["Location"] == "/v1/workflows/mine"
+    WorkflowDocument.model_validate_json(answer.content)
     made = answer.json()
     assert (made["workflow_id"], made["title"], made["status"]) == ("mine", "On ants", "draft")
     assert (made["source"], made["generated_by"]) == ("import", "template:survey")
@@ -224,6 +230,7 @@ def test_a_workflow_becomes_a_template(api: APIClient, survey: dict[str, Any]) -
     answer = api.post("/v1/workflows/mine/template", body)
     assert answer.status_code == 201, answer.json()
     made = answer.json()
+    assert answer["Location"] == "/v1/templates/again"
     assert set(made) == KEYS
     assert made["title"] == "On {{ insect }}"
     assert made["parameters"] == [

@@ -1,6 +1,6 @@
 """``/v1/templates``, and the two routes between workflows and templates (contract 6)."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema
 
 from chief_project.shared.http import ChiefView, paths  # noqa: F401 - paths: the converters
 from chief_project.shared.openapi import list_of
+from workflows.documents import WorkflowDocument
 from workflows.documents_templates import (
     TemplateCreate,
     TemplateDocument,
@@ -15,7 +16,8 @@ from workflows.documents_templates import (
     WorkflowFromTemplate,
 )
 from workflows.selectors.templates import export_template, get_template, list_templates
-from workflows.serializers_templates import ArchiveTemplateBody, DeletedTemplate, ListTemplatesQuery
+from workflows.serializers import DecisionBody
+from workflows.serializers_templates import DeletedTemplate, ListTemplatesQuery
 from workflows.services.archive_template import archive_template
 from workflows.services.create_template import create_template
 from workflows.services.create_template_from_workflow import create_template_from_workflow
@@ -44,7 +46,7 @@ class Templates(ChiefView):
         document, new = create_template(
             caller=self.caller, content=body.content(), template_id=body.template_id
         )
-        return self.answer(document, status=201 if new else 200)
+        return _kept(self, document, new=new)
 
 
 class Template(ChiefView):
@@ -73,12 +75,10 @@ class TemplateExport(ChiefView):
 class TemplateArchiving(ChiefView):
     """The end of a template's use."""
 
-    @extend_schema(
-        operation_id="archive_template", request=ArchiveTemplateBody, responses={200: TemplateDocument}
-    )
+    @extend_schema(operation_id="archive_template", request=DecisionBody, responses={200: TemplateDocument})
     def post(self, request: HttpRequest, template_id: str) -> HttpResponse:
         """Take a template out of use; it can still be read."""
-        body = self.body(ArchiveTemplateBody)
+        body = self.body(DecisionBody)
         return self.answer(archive_template(caller=self.caller, template_id=template_id, **body))
 
 
@@ -88,23 +88,23 @@ class TemplateWorkflows(ChiefView):
     @extend_schema(
         operation_id="create_workflow_from_template",
         request=WorkflowFromTemplate,
-        responses={201: dict},
+        responses={201: WorkflowDocument},
     )
     def post(self, request: HttpRequest, template_id: str) -> HttpResponse:
         """A workflow whose plan is the template's, filled in: a draft, or approved if a policy says so."""
         body = self.body(WorkflowFromTemplate)
-        return self.answer(
-            create_workflow_from_template(
-                caller=self.caller,
-                template_id=template_id,
-                parameters=body.parameters,
-                workflow_id=body.workflow_id,
-                title=body.title,
-                project=body.project,
-                origin_dir=body.origin_dir,
-            ),
-            status=201,
+        document = create_workflow_from_template(
+            caller=self.caller,
+            template_id=template_id,
+            parameters=body.parameters,
+            workflow_id=body.workflow_id,
+            title=body.title,
+            project=body.project,
+            origin_dir=body.origin_dir,
         )
+        response = self.answer(document, status=201)
+        response["Location"] = f"/v1/workflows/{document['workflow_id']}"
+        return response
 
 
 class WorkflowTemplate(ChiefView):
@@ -128,7 +128,14 @@ class WorkflowTemplate(ChiefView):
             parameters=[parameter.value() for parameter in body.parameters],
             project=body.project,
         )
-        return self.answer(document, status=201 if new else 200)
+        return _kept(self, document, new=new)
+
+
+def _kept(view: ChiefView, document: dict[str, Any], *, new: bool) -> HttpResponse:
+    response = view.answer(document, status=201 if new else 200)
+    if new:
+        response["Location"] = f"/v1/templates/{document['template_id']}"
+    return response
 
 
 template_urlpatterns = [
