@@ -25,13 +25,6 @@ class AmendmentWithdrawalBody(StrictSerializer):
     reason = TextField(required=False, allow_null=True, default=None)
 
 
-class CancelRunBody(StrictSerializer):
-    """Who ends the run, and why."""
-
-    decided_by = NameField(default="human", help_text="A signed-in person is recorded by name instead.")
-    reason = TextField(required=False, allow_null=True, default=None)
-
-
 class ListRunAmendmentsQuery(PageQuery):
     """Which of a run's amendments."""
 

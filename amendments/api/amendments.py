@@ -9,7 +9,6 @@ from amendments.selectors.amendments import get_amendment, get_amendment_diff, l
 from amendments.serializers import (
     AmendmentDecisionBody,
     AmendmentWithdrawalBody,
-    CancelRunBody,
     ListAmendmentsQuery,
     ListRunAmendmentsQuery,
 )
@@ -21,6 +20,7 @@ from amendments.services.withdraw_amendment import withdraw_amendment
 from chief_project.shared.http import ChiefView
 from chief_project.shared.openapi import list_of
 from runs.documents import RunState
+from runs.serializers import CancelRunBody
 
 
 class RunAmendments(ChiefView):
