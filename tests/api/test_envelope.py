@@ -74,6 +74,21 @@ def test_a_method_the_route_does_not_take_is_a_405_that_says_which_it_takes(
     assert "POST" in error["message"]
 
 
+@pytest.mark.urls("chief_project.urls")
+@pytest.mark.parametrize(
+    ("path", "allowed"), [("/v1/schema/", "GET, HEAD, OPTIONS"), ("/v1/docs/", "GET, HEAD, OPTIONS")]
+)
+def test_the_description_is_only_read(client: APIClient, path: str, allowed: str) -> None:
+    answer = client.post(path)
+    refused(answer, 405, "method_not_allowed")
+    assert answer["Allow"] == allowed
+
+
+@pytest.mark.urls("chief_project.urls")
+def test_the_pages_of_the_description_refuse_json_in_json(client: APIClient) -> None:
+    refused(client.get("/v1/docs/", headers={"accept": "application/json"}), 406, "not_acceptable")
+
+
 def test_options_says_which_methods_there_are_and_nothing_else(client: APIClient) -> None:
     answer = client.options("/v1/echo")
     assert answer.status_code == 204

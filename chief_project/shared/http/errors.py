@@ -129,6 +129,8 @@ def _answer_to_drf(problem: drf.APIException) -> JSONResponse:
 def exception_handler(problem: Exception, context: dict[str, Any]) -> HttpResponse:
     """DRF's hook, for views that aren't a ``ChiefView`` (the schema's)."""
     request = context.get("request")
+    if isinstance(problem, drf.MethodNotAllowed):
+        problem.allowed = context["view"].allowed_methods  # type: ignore[attr-defined]
     return answer_to(problem, getattr(request, "_request", request))
 
 
