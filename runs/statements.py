@@ -267,21 +267,22 @@ def _read_instance(reader: _Row) -> InstanceNode:
 
 def read_neighbours(chain: Chain, asked: Sequence[Wanted]) -> dict[int, dict[str, Neighbour]]:
     """The states that ``settle.wanted`` asked for, all scopes in one statement. The run's lock covers them."""
-    clauses, values = [], []
+    clauses: list[str] = []
+    values: list[Any] = []
     for want in asked:
-        marks = ", ".join(["%s"] * len(want.steps))
         if want.depth:
-            clauses.append(f"(instance_id = %s AND step_id IN ({marks}))")
+            clauses.append(f"(instance_id = %s AND {_among('step_id')})")
             values.append(chain.levels[want.depth - 1][1].pk)
         else:
-            clauses.append(f"(run_id = %s AND instance_id IS NULL AND step_id IN ({marks}))")
+            clauses.append(f"(run_id = %s AND instance_id IS NULL AND {_among('step_id')})")
             values.append(chain.run.pk)
-        values.extend(want.steps)
+        values.append(_list(want.steps))
     depth_of = {None: 0} | {instance.pk: depth for depth, (_, instance) in enumerate(chain.levels, 1)}
     found: dict[int, dict[str, Neighbour]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT id, instance_id, step_id, status, skip_cause FROM runs_stepstate WHERE {' OR '.join(clauses)}",
+            "SELECT id, instance_id, step_id, status, skip_cause FROM runs_stepstate"  # noqa: S608
+            f" WHERE {' OR '.join(clauses)}",
             values,
         )
         for pk, instance, step_id, status, skip_cause in cursor.fetchall():
@@ -291,17 +292,27 @@ def read_neighbours(chain: Chain, asked: Sequence[Wanted]) -> dict[int, dict[str
 
 def skip_states(pks: Sequence[int]) -> None:
     """Put down pending states behind a failure, in one statement."""
-    marks = ", ".join(["%s"] * len(pks))
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE runs_stepstate SET status = 'skipped', skip_cause = 'dependency' WHERE id IN ({marks})",
-            pks,
+            f"UPDATE runs_stepstate SET status = 'skipped', skip_cause = 'dependency' WHERE {_among('id')}",  # noqa: S608
+            [_list(pks)],
         )
+
+
+def _among(column: str) -> str:
+    """A condition on one parameter, however long the list: no statement grows with the plan."""
+    if connection.vendor == "postgresql":
+        return f"{column} = ANY(%s)"
+    return f"{column} IN (SELECT value FROM json_each(%s))"
+
+
+def _list(values: Iterable[Any]) -> Any:
+    return list(values) if connection.vendor == "postgresql" else json.dumps(list(values))
 
 
 @lru_cache(maxsize=1000)
 def _update_sql(table: str, columns: tuple[str, ...]) -> str:
-    return f"UPDATE {table} SET {', '.join(f'{column} = %s' for column in columns)} WHERE id = %s"
+    return f"UPDATE {table} SET {', '.join(f'{column} = %s' for column in columns)} WHERE id = %s"  # noqa: S608
 
 
 def update(table: str, pk: int, changes: Mapping[str, Any]) -> None:
@@ -456,7 +467,7 @@ def insert_artifacts(
     marks = ", ".join(["(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"] * len(rows))
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO runs_artifact (run_id, artifact_id, state_id, instance_id, type, description, ref, data,"
+            "INSERT INTO runs_artifact (run_id, artifact_id, state_id, instance_id, type, description, ref, data,"  # noqa: S608
             f" superseded, created_at) VALUES {marks} ON CONFLICT DO NOTHING",
             values,
         )

@@ -1,6 +1,10 @@
 """State paths alternate step id and instance id: ``step_06/inst_01/step_09`` (contract 3). Pure."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from chief_project.shared.errors import NotFound, ValidationFailed
+from workflows.domain.plan import Plan
 
 MOST_TOKENS = 2 * 64 + 1  # bodies nest at most 64 deep (contract 2)
 
@@ -38,6 +42,22 @@ def any_path(text: str) -> Path:
             parameter="path",
         )
     return _not_too_deep(path)
+
+
+def parameters_of(plan: Plan, path: Path, metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the instances on a path brought, the outermost first: what the plan declares for them, else all of it.
+
+    ``metadata`` holds one object per instance on the path.
+    """
+    found: dict[str, Any] = {}
+    for construct_id, brought in zip(path[0::2], metadata, strict=False):
+        construct = plan.by_id.get(construct_id)
+        if construct is not None and construct.instance_params:
+            names = {param.name for param in construct.instance_params}
+            found |= {name: value for name, value in brought.items() if name in names}
+        else:
+            found |= brought
+    return found
 
 
 def _not_too_deep(path: Path) -> Path:

@@ -206,7 +206,7 @@ class Migration(migrations.Migration):
                 ("instances_closed", models.BooleanField(default=False)),
                 ("started", models.BooleanField(default=False)),
                 ("failures", models.PositiveIntegerField(default=0)),
-                ("next_index", models.PositiveIntegerField(default=0)),
+                ("next_index", models.PositiveBigIntegerField(default=0)),
                 ("open_question", models.CharField(max_length=200, null=True)),
                 ("artifact_count", models.PositiveIntegerField(default=0)),
                 ("question_count", models.PositiveIntegerField(default=0)),

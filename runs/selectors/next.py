@@ -18,6 +18,7 @@ from runs.domain.next import (
     state_path,
     survey,
 )
+from runs.domain.paths import parameters_of
 from runs.mappers import Document
 from runs.models import Question, Run, StepInstance, StepState
 from runs.selectors.paths import locate
@@ -195,23 +196,8 @@ def _failed(group: Group, facts: _Facts, places: int) -> Document:
 
 def _place(pk: int, facts: _Facts) -> Document:
     path, through = state_path(facts.states[pk], facts.states, facts.instances)
-    return {"path": "/".join(path), "parameters": _parameters(path, through, facts)}
-
-
-def _parameters(path: tuple[str, ...], through: tuple[int, ...], facts: _Facts) -> Document:
-    """What the instances on the way brought, the outermost first: what the plan declares, else all of it."""
-    found: Document = {}
-    for construct_id, instance_pk in zip(path[0::2], through, strict=False):
-        construct = facts.plan.by_id.get(construct_id)
-        brought = facts.metadata.get(instance_pk, {})
-        if construct is not None and construct.instance_params:
-            brought = {
-                param.name: brought[param.name]
-                for param in construct.instance_params
-                if param.name in brought
-            }
-        found |= brought
-    return found
+    metadata = [facts.metadata.get(instance_pk, {}) for instance_pk in through]
+    return {"path": "/".join(path), "parameters": parameters_of(facts.plan, path, metadata)}
 
 
 def _counts(found: Survey) -> Document:

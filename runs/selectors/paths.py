@@ -1,8 +1,13 @@
 """State paths: ``step/instance/step…``, alternating (contract 3)."""
 
+import json
+from dataclasses import dataclass
 from typing import Literal
 
+from django.db import connection
+
 from chief_project.shared.errors import NotFound
+from runs.mappers import Document
 from runs.models import StepInstance, StepState
 
 
@@ -39,3 +44,51 @@ def locate(*, run_pk: int, run_id: str, path: tuple[str, ...]) -> tuple[Literal[
         assert instance is not None
         return "instance", instance
     return "state", state
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a state is reached: its path, and the metadata of the instances on it, the outermost first."""
+
+    path: tuple[str, ...]
+    metadata: tuple[Document, ...]
+
+
+# Climbs from each state to the top level, one row per level: one statement, however deep.
+_CLIMB = """
+WITH RECURSIVE way (origin, depth, around, step_id, inside, metadata) AS (
+    SELECT id, 0, instance_id, step_id, CAST(NULL AS {text}), {nothing} FROM runs_stepstate WHERE id IN ({origins})
+    UNION ALL
+    SELECT way.origin, way.depth + 1, outer_state.instance_id, outer_state.step_id, instance.instance_id,
+        instance.metadata
+    FROM way
+    JOIN runs_stepinstance instance ON instance.id = way.around
+    JOIN runs_stepstate outer_state ON outer_state.id = instance.construct_id
+)
+SELECT origin, step_id, inside, metadata FROM way ORDER BY origin, depth DESC
+"""
+
+
+def ways_to(state_pks: list[int]) -> dict[int, Way]:
+    """The way to each of these states, by row id. One statement."""
+    if not state_pks:
+        return {}
+    postgresql = connection.vendor == "postgresql"
+    sql = _CLIMB.format(
+        text="varchar(200)" if postgresql else "text",
+        nothing="CAST(NULL AS jsonb)" if postgresql else "NULL",
+        origins=", ".join(["%s"] * len(state_pks)),
+    )
+    tokens: dict[int, list[str]] = {}
+    metadata: dict[int, list[Document]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, state_pks)
+        for origin, step_id, inside, brought in cursor.fetchall():
+            # From the top down: each level names the construct, then the instance that leads further down.
+            tokens.setdefault(origin, []).append(step_id)
+            if inside is not None:
+                tokens[origin].append(inside)
+                metadata.setdefault(origin, []).append(
+                    json.loads(brought) if isinstance(brought, str) else brought
+                )
+    return {pk: Way(tuple(path), tuple(metadata.get(pk, ()))) for pk, path in tokens.items()}

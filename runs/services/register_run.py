@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from chief_project.shared import audit, clock, ids, search
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import Conflict, InvalidTransition, NotFound, PreconditionFailed
-from chief_project.shared.models import UsedId
+from chief_project.shared.errors import InvalidTransition
+from chief_project.shared.services.use_id import use_id
 from runs.domain.status import empty_tally
 from runs.models import Run, StepState
 from runs.selectors.runs import whole_run
 from runs.services.outcome import RunWrite
 from workflows.mappers import load_plan
-from workflows.models import Workflow
+from workflows.services._head import check_etag, lock_workflow
 
 _BATCH = 2_000
 
@@ -34,14 +34,8 @@ def register_run(
     now = clock.now()
     name = ids.mint("run") if run_id is None else ids.check(run_id, field="run_id")
     with transaction.atomic(savepoint=False):
-        workflow = Workflow.objects.select_for_update().filter(workflow_id=workflow_id).first()
-        if workflow is None:
-            raise NotFound(f"no workflow is called '{workflow_id[:200]}'")
-        if if_match is not None and if_match != workflow.etag:
-            raise PreconditionFailed(
-                f"workflow '{workflow_id}' moved on: its ETag is {workflow.etag}, not {if_match}",
-                etag=workflow.etag,
-            )
+        workflow = lock_workflow(workflow_id)
+        check_etag(workflow, if_match)
         if workflow.status != "approved":
             hint = (
                 "is a draft: a person approves it before it runs"
@@ -49,7 +43,7 @@ def register_run(
                 else "is archived and takes no new runs: clone it to run it again"
             )
             raise InvalidTransition(f"workflow '{workflow_id}' {hint}", status=workflow.status)
-        _claim(name)
+        use_id(kind="run", value=name, field="run_id")
         plan = load_plan(workflow.plan_id)
         tally = empty_tally() | {"pending": len(plan.top_level)}
         run = Run.objects.create(
@@ -70,6 +64,7 @@ def register_run(
             ),
             batch_size=_BATCH,
         )
+        search.index("run", run.pk, [name])
         search.index("run", run.pk, [name])
         audit.record(
             caller=caller,
@@ -103,12 +98,3 @@ def register_run(
         }
         return RunWrite(minimal, lambda: whole_run(run_id=name))
 
-
-def _claim(run_id: str) -> None:
-    try:
-        UsedId.objects.create(kind="run", value=run_id)
-    except IntegrityError:
-        raise Conflict(
-            f"run id '{run_id}' is in use, or was used by a run that is gone: choose another, or leave it out",
-            run_id=run_id,
-        ) from None
