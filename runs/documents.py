@@ -52,7 +52,7 @@ class _Report(Document):
     summary: Text = Field(description="What happened, in a sentence or two. It replaces the previous one.")
     status: ReportedStatus | None = Field(default=None, description="Left out, the status stays.")
     artifacts: list[ArtifactGiven] = Field(
-        default_factory=list, description="Added to those reported before."
+        default_factory=list, max_length=1000, description="Added to those reported before."
     )
     metadata: dict[str, Any] = Field(default_factory=dict, description="Merged key by key.")
 

@@ -74,6 +74,9 @@ class AppliedAmendment(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="applied_amendment_once")]
 
+    def __str__(self) -> str:
+        return f"#{self.number} {self.amendment_id}"
+
 
 class StepState(Tally):
     """What happened to one step, in one scope. For a construct the tally counts its instances.
@@ -196,6 +199,9 @@ class ArtifactComment(models.Model):
     via = models.CharField(max_length=10)
     created_at = models.DateTimeField()
 
+    def __str__(self) -> str:
+        return self.comment_id
+
 
 class Question(models.Model):
     """Something a running task asked a person; the step is blocked while it is open."""
@@ -223,6 +229,9 @@ class Question(models.Model):
             )
         ]
 
+    def __str__(self) -> str:
+        return self.question_id
+
 
 class Snapshot(models.Model):
     """A result as it stood before an amendment replaced it: an entry of ``history``, oldest first."""
@@ -243,6 +252,9 @@ class Snapshot(models.Model):
             )
         ]
 
+    def __str__(self) -> str:
+        return f"snapshot of {self.superseded_at:%Y-%m-%d %H:%M}"
+
 
 class Report(models.Model):
     """A report as it was sent, whole: nothing that a later one supersedes is lost."""
@@ -258,3 +270,6 @@ class Report(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="report_number_once")]
+
+    def __str__(self) -> str:
+        return f"report {self.number}: {self.path}"

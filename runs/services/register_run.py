@@ -97,4 +97,3 @@ def register_run(
             },
         }
         return RunWrite(minimal, lambda: whole_run(run_id=name))
-
