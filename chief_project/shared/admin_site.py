@@ -9,8 +9,9 @@ from django.utils.http import urlencode
 
 from chief_project.shared.auth import caller_of_session
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import ChiefError, Forbidden, Unauthenticated
+from chief_project.shared.errors import Forbidden, Unauthenticated
 from chief_project.shared.services.sign_out import sign_out
+from chief_project.shared.web.pages import page
 
 
 def admin_caller(request: HttpRequest) -> Caller:
@@ -22,6 +23,17 @@ def admin_caller(request: HttpRequest) -> Caller:
     return caller
 
 
+@page("refused.html")
+def _enter(request: HttpRequest) -> HttpResponse:
+    """To the site, or to sign in; who is signed in and no admin is told so."""
+    try:
+        admin_caller(request)
+    except Unauthenticated:
+        wanted = request.GET.get("next") or reverse("admin:index")
+        return HttpResponseRedirect(f"{reverse('sign-in')}?{urlencode({'next': wanted})}")
+    return HttpResponseRedirect(reverse("admin:index"))
+
+
 class ChiefAdminSite(AdminSite):
     """Who may enter follows from the role alone: Django's ``is_staff`` and permissions are used for nothing."""
 
@@ -29,7 +41,10 @@ class ChiefAdminSite(AdminSite):
     site_title = "Chief"
     index_title = "Everything on record"
     site_url = "/"
-    enable_nav_sidebar = True
+
+    def __init__(self, name: str = "admin") -> None:
+        super().__init__(name)
+        self.disable_action("delete_selected")  # services delete
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Whether an admin asks."""
@@ -41,20 +56,16 @@ class ChiefAdminSite(AdminSite):
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """There is one way in: the page where everybody signs in, which leads back here."""
-        try:
-            admin_caller(request)
-        except Unauthenticated:
-            wanted = request.GET.get("next") or reverse("admin:index")
-            return HttpResponseRedirect(f"{reverse('sign-in')}?{urlencode({'next': wanted})}")
-        return HttpResponseRedirect(reverse("admin:index"))
+        return _enter(request)
+
+    def password_change(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Passwords are changed where everybody changes theirs."""
+        return HttpResponseRedirect(reverse("password"))
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Sign out as everywhere else."""
         if request.method == "POST":
             sign_out(request=request)
         return HttpResponseRedirect(reverse("sign-in"))
-
-
-def said(problem: ChiefError) -> str:
-    """A refusal as a message on a page."""
-    return problem.message

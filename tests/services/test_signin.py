@@ -17,7 +17,6 @@ from chief_project.shared.models import AuditEntry, SigninLink, User
 from chief_project.shared.services import sign_in_with_link as by_link
 from chief_project.shared.services.create_signin_link import create_signin_link
 from chief_project.shared.services.set_active import set_active
-from chief_project.shared.services.set_password import set_password
 from chief_project.shared.services.set_role import set_role
 
 PASSWORD = "correct horse battery"
@@ -38,8 +37,10 @@ def secret(admin: Caller, rita: User) -> str:
 
 
 @pytest.fixture
-def password(admin: Caller, rita: User) -> str:
-    set_password(caller=admin, user_id=rita.pk, password=PASSWORD)
+def password(rita: User) -> str:
+    client = Client()
+    client.force_login(rita, backend="django.contrib.auth.backends.ModelBackend")
+    assert client.post("/password", {"new": PASSWORD, "again": PASSWORD}).status_code == 302
     return PASSWORD
 
 
@@ -222,7 +223,7 @@ def test_a_person_without_a_role_is_told_to_ask_for_one(
     answer = client.post("/signin", {"username": "rita", "password": password})
     assert answer.status_code == 403
     assert b"ask an admin" in answer.content
-    assert not Session.objects.exists()
+    assert "chief_session" not in client.cookies
 
 
 @pytest.mark.parametrize(
@@ -240,6 +241,68 @@ def test_the_form_keeps_where_to_go_and_the_name(client: Client, db: None) -> No
     assert b'name="next" value="/v1/docs/"' in again.content
     assert b'value="&lt;b&gt;rita"' in again.content
     assert b"nope" not in again.content
+
+
+# -- Choosing a password -----------------------------------------------------------------------------
+
+
+def choose(client: Client, old: str, new: str, again: str | None = None) -> Any:
+    return client.post("/password", {"old": old, "new": new, "again": new if again is None else again})
+
+
+def test_a_person_without_a_password_chooses_one_and_stays_signed_in(client: Client, secret: str) -> None:
+    client.post("/signin/link", {"secret": secret})
+    assert b'name="old"' not in client.get("/password").content
+    assert choose(client, "", PASSWORD).status_code == 302
+    assert signed_in(client)
+    assert Client().post("/signin", {"username": "rita", "password": PASSWORD}).status_code == 302
+    (entry,) = audited("auth.password_set")
+    assert (entry["actor"], entry["detail"]["username"]) == ("rita", "rita")
+    assert not AuditEntry.objects.filter(text__contains=PASSWORD).exists()
+
+
+def test_changing_a_password_needs_the_present_one_and_ends_other_sessions(
+    client: Client, password: str
+) -> None:
+    other = Client()
+    for each in (client, other):
+        each.post("/signin", {"username": "rita", "password": password})
+    assert b'name="old"' in client.get("/password").content
+    refused = choose(client, "wrong", "another good battery")
+    assert refused.status_code == 422
+    assert b"present password is wrong" in refused.content
+    assert signed_in(other)
+    assert choose(client, password, "another good battery").status_code == 302
+    assert signed_in(client)
+    assert not signed_in(other)
+
+
+@pytest.mark.parametrize(
+    ("new", "again", "said"),
+    [
+        ("correct horse battery", "correct horse batterz", "differ"),
+        ("short", "short", "too short"),
+        ("123456789012345", "123456789012345", "entirely numeric"),
+        ("", "", "too short"),
+        ("nul\0nul\0nul\0nul\0", "nul\0nul\0nul\0nul\0", "at most"),
+        ("x" * 5000, "x" * 5000, "at most"),
+    ],
+)
+def test_a_password_that_wont_do_is_refused_and_nothing_changes(
+    new: str, again: str, said: str, client: Client, secret: str, rita: User
+) -> None:
+    client.post("/signin/link", {"secret": secret})
+    answer = choose(client, "", new, again)
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    rita.refresh_from_db()
+    assert not rita.has_usable_password()
+    assert audited("auth.password_set") == []
+
+
+def test_nobody_chooses_no_password(client: Client, db: None) -> None:
+    assert client.get("/password")["Location"] == "/signin?next=%2Fpassword"
+    assert choose(client, "", PASSWORD)["Location"] == "/signin?next=%2Fpassword"
 
 
 # -- Out, and around -------------------------------------------------------------------------------

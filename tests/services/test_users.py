@@ -13,7 +13,6 @@ from chief_project.shared.errors import Conflict, Forbidden, InvariantViolation,
 from chief_project.shared.models import AuditEntry, User
 from chief_project.shared.services.create_user import create_user
 from chief_project.shared.services.set_active import set_active
-from chief_project.shared.services.set_password import set_password
 from chief_project.shared.services.set_role import set_role
 
 
@@ -56,7 +55,6 @@ def test_only_an_admin_changes_users(role: Role, rita: User) -> None:
         lambda: create_user(caller=caller, username="new", role=Role.ADMIN),
         lambda: set_role(caller=caller, user_id=rita.pk, role=Role.ADMIN),
         lambda: set_active(caller=caller, user_id=rita.pk, active=False),
-        lambda: set_password(caller=caller, user_id=rita.pk, password="correct horse"),
     ):
         with pytest.raises(Forbidden):
             attempt()
@@ -92,14 +90,6 @@ def test_the_last_admin_cant_be_taken_away(admin: Caller, owner: User) -> None:
     assert selectors.role_of_user(user_id=owner.pk) is None
     with pytest.raises(InvariantViolation, match="only active admin"):
         set_role(caller=admin, user_id=other["user_id"], role=None)
-
-
-def test_setting_a_password_is_audited_without_it(admin: Caller, rita: User) -> None:
-    set_password(caller=admin, user_id=rita.pk, password="correct horse battery")
-    rita.refresh_from_db()
-    assert rita.check_password("correct horse battery")
-    assert details("auth.password_set") == [{"username": "rita", "usable": True, "via": "rest"}]
-    assert not AuditEntry.objects.filter(text__contains="horse").exists()
 
 
 def test_changing_nobody_says_so(admin: Caller) -> None:

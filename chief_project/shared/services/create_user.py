@@ -14,10 +14,8 @@ from chief_project.shared.errors import Conflict, ValidationFailed
 from chief_project.shared.models import User
 
 
-def create_user(
-    *, caller: Caller, username: str, role: Role | None, password: str | None = None
-) -> dict[str, Any]:
-    """Make an active user. Without a password (already validated) they sign in by one-time links only."""
+def create_user(*, caller: Caller, username: str, role: Role | None) -> dict[str, Any]:
+    """Make an active user, who signs in by a one-time link and may then choose a password."""
     caller.must(Right.ADMINISTER, "create a user")
     if role is Role.HARNESS:
         raise ValidationFailed(
@@ -34,7 +32,7 @@ def create_user(
         if selectors.name_is_taken(name=username):
             raise Conflict(f"the name {username!r} is in use by a user or a token: choose another")
         user = User(username=username)
-        user.set_password(password)  # None makes it unusable
+        user.set_unusable_password()
         user.save(force_insert=True)
         if role is not None:
             user.groups.add(Group.objects.get_or_create(name=role.value)[0])

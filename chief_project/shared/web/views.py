@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from chief_project.shared.auth import caller_of_session
 from chief_project.shared.caller import Right
 from chief_project.shared.errors import Forbidden
+from chief_project.shared.services.change_own_password import change_own_password
 from chief_project.shared.services.sign_in_with_link import sign_in_with_link
 from chief_project.shared.services.sign_in_with_password import sign_in_with_password
 from chief_project.shared.services.sign_out import sign_out
@@ -65,12 +66,32 @@ def sign_in_link_view(request: HttpRequest) -> dict[str, Any] | HttpResponse:
     return HttpResponseRedirect(reverse("home"))
 
 
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+@page("password.html")
+def password_view(request: HttpRequest) -> dict[str, Any] | HttpResponse:
+    """The form in which people choose their password."""
+    caller = caller_of_session(request, via="web")
+    if caller is None:
+        return HttpResponseRedirect(f"{reverse('sign-in')}?{urlencode({'next': request.path})}")
+    if request.method == "POST":
+        change_own_password(
+            caller=caller,
+            request=request,
+            old=request.POST.get("old", ""),
+            new=request.POST.get("new", ""),
+            again=request.POST.get("again", ""),
+        )
+        return HttpResponseRedirect(reverse("home"))
+    return {}
+
+
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Django's hook for a form without its CSRF token: mostly a page that was opened before signing in."""
     return _stale_form(request)
 
 
-@page("stale_form.html")
+@page("refused.html")
 def _stale_form(request: HttpRequest) -> dict[str, Any] | HttpResponse:
     raise Forbidden(
         "This page was too old to send anything, so nothing was changed. Open it again and repeat."
@@ -83,7 +104,7 @@ def too_many_tries(request: HttpRequest, response: HttpResponse, credentials: ob
 
 
 @require_POST
-@page("stale_form.html")
+@page("refused.html")
 def sign_out_view(request: HttpRequest) -> dict[str, Any] | HttpResponse:
     """End the session."""
     sign_out(request=request)

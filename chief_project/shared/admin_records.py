@@ -1,0 +1,130 @@
+"""What every table looks like on the admin site: looked at and searched, never written (contract 9, law 1).
+
+Whatever changes something is an action that calls a service with the admin as its caller.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from chief_project.shared.admin_site import admin_caller
+from chief_project.shared.caller import Caller
+from chief_project.shared.errors import ChiefError
+
+Action = Callable[["Record", HttpRequest, QuerySet[Any]], HttpResponse | None]
+BRIEF = 80  # characters of a long text in a list
+
+
+class Record(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A read-only table. ``see`` names the tables that belong to a row: (words, "app_model", lookup, own field)."""
+
+    see: ClassVar[Sequence[tuple[str, str, str, str]]] = ()
+
+    list_per_page = 50
+    list_max_show_all = 200
+    show_full_result_count = False
+    ordering = ("-pk",)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may enter the site may look at everything on it."""
+        return True
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Who may enter the site may look at everything on it."""
+        return True
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Services make rows."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Services change rows."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Services delete rows, and never those of the audit."""
+        return False
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
+        """The row's own columns, and where to go from it."""
+        fields = [field.name for field in self.model._meta.fields if field.name not in (self.exclude or ())]
+        return [*fields, "see_also"] if self.see and obj is not None else fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
+        """All of them."""
+        return self.get_fields(request, obj)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """One row with what its columns point at, in one statement. An impossible id is nobody's."""
+        return None if "\0" in object_id else super().get_object(request, object_id, from_field)
+
+    @admin.display(description="see also")
+    def see_also(self, row: Model) -> SafeString:
+        """Links to the rows that belong to this one."""
+        links = (
+            (
+                reverse(f"{self.admin_site.name}:{table}_changelist"),
+                urlencode({lookup: getattr(row, own)}),
+                words,
+            )
+            for words, table, lookup, own in self.see
+        )
+        return format_html_join(" · ", '<a href="{}?{}">{}</a>', links)
+
+
+def brief(name: str, words: str | None = None) -> Callable[[Any], str]:
+    """A column that shows the beginning of a long text."""
+
+    @admin.display(description=words or name.replace("_", " "), ordering=name)
+    def column(row: Any) -> str:
+        value = getattr(row, name)
+        return "-" if value is None else Truncator(str(value)[: 2 * BRIEF]).chars(BRIEF)
+
+    column.__name__ = name
+    return column
+
+
+def choice(field: str, values: Iterable[str]) -> type[admin.SimpleListFilter]:
+    """A filter on a column whose values are known, so that the table isn't read to find them."""
+    options = [(value, value.replace("_", " ")) for value in values]
+
+    class Choice(admin.SimpleListFilter):
+        title = field.replace("_", " ")
+        parameter_name = field
+
+        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+            return options
+
+        def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+            return queryset if self.value() is None else queryset.filter(**{field: self.value()})
+
+    return Choice
+
+
+def action(words: str, call: Callable[[Caller, Any], Any], *, done: str) -> Action:
+    """An action that calls a service for each selected row; each is one transaction, refused ones say why.
+
+    ``done`` is what a success says, with ``{row}``.
+    """
+
+    @admin.action(description=words)
+    def run(record: Record, request: HttpRequest, rows: QuerySet[Any]) -> None:
+        caller = admin_caller(request)
+        for row in rows:
+            try:
+                call(caller, row)
+            except ChiefError as problem:
+                record.message_user(request, f"Not done for {row}: {problem.message}", messages.ERROR)
+            else:
+                record.message_user(request, done.format(row=row), messages.SUCCESS)
+
+    run.__name__ = words.lower().replace(" ", "_").replace("'", "")
+    return run
