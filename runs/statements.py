@@ -110,8 +110,8 @@ def sql_json(value: Any) -> str | None:
 
 def _time(value: Any) -> datetime | None:
     if value is None or value.tzinfo is not None:
-        return value  # type: ignore[no-any-return]
-    return value.replace(tzinfo=UTC)  # type: ignore[no-any-return]
+        return value
+    return value.replace(tzinfo=UTC)
 
 
 def _json(text: Any) -> Any:

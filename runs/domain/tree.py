@@ -56,6 +56,12 @@ class StateNode:
     pk: int | None = None
 
     @property
+    def row(self) -> int:
+        """The id of the row that this node was read from."""
+        assert self.pk is not None
+        return self.pk
+
+    @property
     def open_question(self) -> str | None:
         """The id of the question that waits for its answer."""
         last = self.questions[-1] if self.questions else None
@@ -86,6 +92,12 @@ class InstanceNode:
     states: dict[str, StateNode] = field(default_factory=dict)
     tally: Tally = field(default_factory=empty_tally)
     pk: int | None = None
+
+    @property
+    def row(self) -> int:
+        """The id of the row that this node was read from."""
+        assert self.pk is not None
+        return self.pk
 
 
 @dataclass(slots=True, eq=False)

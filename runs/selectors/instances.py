@@ -5,7 +5,7 @@ from runs.mappers import Document
 from runs.models import StepInstance, StepState
 
 
-def read_instance(*, instance_pk: int | None, parent_step_id: str) -> Document:
+def read_instance(*, instance_pk: int, parent_step_id: str) -> Document:
     """A StepInstance without anything below its body's steps; two statements."""
     row = StepInstance.objects.get(pk=instance_pk)
     states = {

@@ -44,7 +44,7 @@ def ask_question(
         state = writing.state
         row = Question.objects.create(
             run_id=writing.run.pk,
-            state_id=state.pk,
+            state_id=state.row,
             question_id=ids.mint("qst"),
             text=question["text"],
             fields=fields,

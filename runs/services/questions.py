@@ -34,5 +34,5 @@ def open_question(writing: Writing, question_id: str, *, doing: str) -> Question
 
 
 def _why_closed(question: Question) -> str:
-    closed = question.closed
+    closed = question.closed or {}
     return f"was closed by {closed['by']}" + (f" ({closed['reason']})" if closed.get("reason") else "")

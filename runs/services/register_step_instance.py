@@ -56,7 +56,7 @@ def register_step_instance(
             "instance.registered",
             {"instance_id": name, "index": index, "kind": node.kind},
             report=("instance_registered", instance),
-            full=lambda: read_instance(instance_pk=node.pk, parent_step_id=construct.step_id),
+            full=lambda: read_instance(instance_pk=node.row, parent_step_id=construct.step_id),
         )
         write.minimal["state"] = minimal_instance_document(node, parent_step_id=construct.step_id)
         return write
@@ -135,7 +135,7 @@ def _place(construct: StateNode, instance: dict[str, Any]) -> tuple[int, str]:
 def _insert(writing: Writing, construct: StateNode, node: InstanceNode) -> None:
     row = StepInstance.objects.create(
         run_id=writing.run.pk,
-        construct_id=construct.pk,
+        construct_id=construct.row,
         instance_id=node.instance_id,
         index=node.index,
         kind=node.kind,

@@ -107,7 +107,7 @@ def _load_hung(
     for pk, state_pk, instance_pk, *columns in artifacts.values_list(
         "pk", "state_id", "instance_id", *mappers.ARTIFACT_COLUMNS
     ):
-        owner = states[state_pk] if state_pk is not None else instances[instance_pk]
+        owner: StateNode | InstanceNode = states[state_pk] if state_pk is not None else instances[instance_pk]
         owner.artifacts.append(mappers.artifact_document(columns, comments.get(pk, [])))
         loaded.artifacts.add(columns[0])
     questions = Question.objects.filter(run=run).order_by("pk")
@@ -116,9 +116,11 @@ def _load_hung(
         states[state_pk].questions.append(document)
         loaded.questions[document["question_id"]] = document
     for row in Snapshot.objects.filter(run=run).order_by("pk"):
-        owner = states[row.state_id] if row.state_id is not None else instances[row.instance_id]
+        holder: StateNode | InstanceNode = (
+            states[row.state_id] if row.state_id is not None else instances[row.instance_id or 0]
+        )
         entry = row.document | {"superseded_at": row.superseded_at, "amendment_id": row.amendment_id}
-        owner.history.append(entry)
+        holder.history.append(entry)
         loaded.history.append(entry)
 
 
@@ -224,7 +226,7 @@ def _save_nodes(run: Run, loaded: LoadedTree, states: States, instances: Instanc
                 _fill(
                     StepInstance(
                         run=run,
-                        construct_id=above.pk,
+                        construct_id=above.row,
                         instance_id=node.instance_id,
                         index=node.index,
                         kind=node.kind,
@@ -245,7 +247,11 @@ def _save_nodes(run: Run, loaded: LoadedTree, states: States, instances: Instanc
 def _save_history(run: Run, loaded: LoadedTree, states: States, instances: Instances) -> None:
     rows = []
     saved = {id(entry) for entry in loaded.history}
-    for node in (*(state for state, _ in states), *(instance for instance, _ in instances)):
+    nodes: list[StateNode | InstanceNode] = [
+        *(state for state, _ in states),
+        *(instance for instance, _ in instances),
+    ]
+    for node in nodes:
         for entry in node.history:
             if id(entry) in saved:
                 continue

@@ -119,7 +119,8 @@ class Writing:
         was = self.state.status
         settle_construct(self.chain, self.plan, self.state, self.chain.depth, self.now)
         if self.state.status == "completed" != was:
-            self._name_next(statements.read_neighbours(self.chain, asked) if asked else {})
+            near = statements.read_neighbours(self.chain, asked) if asked else {}
+            self._name_next(near.get(self.chain.depth, {}))
 
     def offer(self, path: Path, step_ids: Sequence[str]) -> None:
         """Name the steps below ``path`` that this write made ready, in ``next``."""
@@ -224,7 +225,7 @@ class Writing:
     def _state_document(self) -> Document:
         state = self.state
         counts = self._counts[id(state)]
-        hung = hung_on_state(state.pk, counts) if counts.any() else NOTHING
+        hung = hung_on_state(state.row, counts) if counts.any() else NOTHING
         return mappers.minimal_state_document(
             state,
             artifacts=hung.artifacts if counts.artifacts else self._added,
@@ -235,7 +236,7 @@ class Writing:
     def _instance_document(self) -> Document:
         construct, instance = self.chain.levels[-1]
         counts = self._counts[id(instance)]
-        hung = hung_on_instance(instance.pk, counts) if counts.any() else NOTHING
+        hung = hung_on_instance(instance.row, counts) if counts.any() else NOTHING
         return mappers.minimal_instance_document(
             instance,
             parent_step_id=construct.step_id,
