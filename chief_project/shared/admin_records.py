@@ -23,7 +23,7 @@ Action = Callable[["Record", HttpRequest, QuerySet[Any]], HttpResponse | None]
 BRIEF = 80  # characters of a long text in a list
 
 
-class Record(admin.ModelAdmin):  # type: ignore[type-arg]
+class Record(admin.ModelAdmin):
     """A read-only table. ``see`` names the tables that belong to a row: (words, "app_model", lookup, own field)."""
 
     see: ClassVar[Sequence[tuple[str, str, str, str]]] = ()
@@ -53,12 +53,12 @@ class Record(admin.ModelAdmin):  # type: ignore[type-arg]
         """Services delete rows, and never those of the audit."""
         return False
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """The row's own columns, and where to go from it."""
         fields = [field.name for field in self.model._meta.fields if field.name not in (self.exclude or ())]
         return [*fields, "see_also"] if self.see and obj is not None else fields
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """All of them."""
         return self.get_fields(request, obj)
 

@@ -58,13 +58,15 @@ class ChiefAdminSite(AdminSite):
         """There is one way in: the page where everybody signs in, which leads back here."""
         return _enter(request)
 
-    def password_change(
+    def password_change(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Passwords are changed where everybody changes theirs."""
         return HttpResponseRedirect(reverse("password"))
 
-    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def logout(  # type: ignore[override]
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         """Sign out as everywhere else."""
         if request.method == "POST":
             sign_out(request=request)

@@ -131,7 +131,7 @@ class SessionAuthentication(BaseAuthentication):
 class _CsrfCheck(CsrfViewMiddleware):
     """Django's own check, giving the reason instead of a page."""
 
-    def _reject(self, request: HttpRequest, reason: str) -> str:  # type: ignore[override]
+    def _reject(self, request: HttpRequest, reason: str) -> str:
         return reason
 
 

@@ -12,7 +12,7 @@ from chief_project.shared.selectors import list_audit, me
 from chief_project.shared.serializers import PageQuery, QueryDateTimeField, QueryIdField, QueryTextField
 
 
-class TokenOfMine(serializers.Serializer):  # type: ignore[type-arg]
+class TokenOfMine(serializers.Serializer):
     """The token that a caller authenticated with; never its text."""
 
     token_id = serializers.IntegerField()
@@ -22,7 +22,7 @@ class TokenOfMine(serializers.Serializer):  # type: ignore[type-arg]
     expires_at = serializers.DateTimeField(allow_null=True)
 
 
-class MeDocument(serializers.Serializer):  # type: ignore[type-arg]
+class MeDocument(serializers.Serializer):
     """A principal and what it may do."""
 
     principal = serializers.CharField(help_text="Stable and distinct: `user:1`, or `token:7` for each token.")
@@ -49,7 +49,7 @@ class AuditQuery(PageQuery):
     until = QueryDateTimeField(required=False, help_text="Entries up to and including this moment.")
 
 
-class AuditDocument(serializers.Serializer):  # type: ignore[type-arg]
+class AuditDocument(serializers.Serializer):
     """One entry of the append-only log."""
 
     id = serializers.IntegerField()
