@@ -52,7 +52,7 @@ def paginate(queryset: QuerySet[Any, Any], *, order: tuple[str, ...], paging: Pa
     salt = f"{_SALT}:{queryset.model._meta.label}:{','.join(order)}"
     wanted = queryset.order_by(*order)
     if paging.cursor is not None:
-        wanted = wanted.filter(_after(order, _read_cursor(paging.cursor, salt, len(order))))
+        wanted = wanted.filter(_after(order, read_cursor(paging.cursor, salt, len(order))))
     rows = list(wanted[: paging.limit + 1])
     more = len(rows) > paging.limit
     rows = rows[: paging.limit]
@@ -60,7 +60,7 @@ def paginate(queryset: QuerySet[Any, Any], *, order: tuple[str, ...], paging: Pa
     if more:
         last = rows[-1]
         values = [last[name] if isinstance(last, dict) else getattr(last, name) for name in names]
-        next_cursor = _write_cursor(values, salt)
+        next_cursor = write_cursor(values, salt)
     if paging.cursor is None and not more:
         total: int | None = len(rows)
     elif paging.exact:
@@ -82,13 +82,15 @@ def _after(order: tuple[str, ...], values: list[Any]) -> Q:
     return found
 
 
-def _write_cursor(values: list[Any], salt: str) -> str:
+def write_cursor(values: list[Any], salt: str) -> str:
+    """Where a page ended, signed: ``values`` are JSON or times; ``salt`` names the list and its order."""
     plain = [{"t": value.isoformat()} if isinstance(value, datetime) else value for value in values]
     text = signing.b64_encode(json.dumps(plain, separators=(",", ":")).encode()).decode()
     return signing.Signer(salt=salt).sign(text).replace(":", ".")
 
 
-def _read_cursor(cursor: str, salt: str, length: int) -> list[Any]:
+def read_cursor(cursor: str, salt: str, length: int) -> list[Any]:
+    """The ``length`` values of a cursor of this list; ``ValidationFailed`` for anything else."""
     try:
         text = signing.Signer(salt=salt).unsign(cursor.replace(".", ":"))
         plain = json.loads(signing.b64_decode(text.encode()))
