@@ -135,7 +135,7 @@ def save_tree(run: Run, loaded: LoadedTree, now: datetime) -> None:
     states, instances = _reachable(tree)
     gone_states = loaded.states.keys() - {node.pk for node, _ in states}
     gone_instances = loaded.instances.keys() - {node.pk for node, _ in instances}
-    held = {document["artifact_id"] for node, _ in (*states, *instances) for document in node.artifacts}
+    held = {document["artifact_id"] for node in _nodes(states, instances) for document in node.artifacts}
     _in_bulk(
         lambda names: Artifact.objects.filter(run=run, artifact_id__in=names).update(
             superseded=True, state=None, instance=None
@@ -174,6 +174,10 @@ def _reachable(tree: RunTree) -> tuple[States, Instances]:
             instances.append((instance, state))
             states.extend((below, instance) for below in instance.states.values())
     return states, instances
+
+
+def _nodes(states: States, instances: Instances) -> list[StateNode | InstanceNode]:
+    return [*(state for state, _ in states), *(instance for instance, _ in instances)]
 
 
 def _save_questions(loaded: LoadedTree, states: States) -> None:
@@ -247,11 +251,7 @@ def _save_nodes(run: Run, loaded: LoadedTree, states: States, instances: Instanc
 def _save_history(run: Run, loaded: LoadedTree, states: States, instances: Instances) -> None:
     rows = []
     saved = {id(entry) for entry in loaded.history}
-    nodes: list[StateNode | InstanceNode] = [
-        *(state for state, _ in states),
-        *(instance for instance, _ in instances),
-    ]
-    for node in nodes:
+    for node in _nodes(states, instances):
         for entry in node.history:
             if id(entry) in saved:
                 continue

@@ -7,19 +7,33 @@ services derive locally and keep tallies. Every stored field must agree, and a r
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
+from amendments.domain.effects import Stamp, simulate
+from amendments.domain.operations import Operation
+from amendments.services.approve_amendment import approve_amendment
+from amendments.services.cancel_run import cancel_run
+from amendments.services.propose_amendment import propose_amendment
+from amendments.services.reject_amendment import reject_amendment
+from amendments.services.withdraw_amendment import withdraw_amendment
 from chief_project.shared.caller import Caller, Role
 from chief_project.shared.errors import ChiefError
 from chief_project.shared.models import AuditEntry, User
 from runs.domain.status import move
-from runs.domain.tree import InstanceNode, RunTree, StateNode, derive_all, new_state, walk
+from runs.domain.tree import InstanceNode, RunTree, StateNode, derive_all, new_state, put_aside, walk
 from runs.models import Report, Run
 from runs.services.acknowledge_run import acknowledge_run
 from runs.services.answer_question import answer_question
@@ -35,7 +49,9 @@ from runs.services.tree_store import load_tree
 from runs.services.withdraw_question import withdraw_question
 from tests.plans import checkpoint, loop, parallel, task
 from tests.workflows import new_approved
+from workflows.domain.plan import Step
 from workflows.mappers import load_plan
+from workflows.models import RemovedStep
 
 HISTORIES = int(os.environ.get("CHIEF_HISTORIES", "500"))
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -95,6 +111,8 @@ class Histories(RuleBasedStateMachine):
         )
         derive_all(self.model, plan, NOW)
         self.revision = 1
+        self.pending: tuple[str, list[Operation]] | None = None
+        self.inserted = 0
         self.check(None)
 
     # -- What a harness and a person may try, legal or not ---------------------------------------------
@@ -255,6 +273,121 @@ class Histories(RuleBasedStateMachine):
 
         self.attempt(lambda: acknowledge_run(caller=self.person, run_id=self.run_id), apply)
 
+    # -- Amendments, while the harness goes on reporting -----------------------------------------------
+
+    @rule(
+        picks=st.lists(PICK, min_size=1, max_size=2),
+        op=st.sampled_from(["insert_after", "update_step", "remove_step", "replay_step", "replay_step"]),
+        scoped=st.booleans(),
+    )
+    def propose(self, picks: list[int], op: str, scoped: bool) -> None:
+        operations = [self.operation(pick, op, scoped) for pick in picks]
+
+        def call() -> RunWrite:
+            write = propose_amendment(
+                caller=HARNESS,
+                run_id=self.run_id,
+                proposed_by="planner",
+                kind="history_edit",
+                reason="the plan no longer fits",
+                operations=operations,
+            )
+            self.pending = (write.full()["amendment_id"], operations)
+            return write
+
+        def apply() -> None:
+            self.model.paused = True
+
+        self.attempt(call, apply)
+
+    def operation(self, pick: int, op: str, scoped: bool) -> Operation:
+        path, state, _ = self.pick_state(pick)
+        if op == "insert_after":
+            self.inserted += 1
+            new = Step(id=f"n{self.inserted}", type="task", goal="Do more")
+            return Operation(op, state.step_id, step=new)
+        if op == "update_step":
+            was = self.plan.by_id.get(state.step_id)
+            changed = (
+                replace(was, goal=f"{was.goal}, better") if was else Step(state.step_id, state.type, "?")
+            )
+            return Operation(op, state.step_id, step=changed)
+        inside = path[:-1] if scoped and len(path) > 1 else None
+        return Operation(op, state.step_id, instance_path=inside)
+
+    @precondition(lambda self: self.pending is not None)
+    @rule(decision=st.sampled_from(["approve", "approve", "approve", "reject", "withdraw"]))
+    def decide(self, decision: str) -> None:
+        assert self.pending is not None
+        amendment_id, operations = self.pending
+        run = Run.objects.get(run_id=self.run_id)
+        plan_before = self.plan
+        never = set(RemovedStep.objects.filter(workflow=run.workflow_id).values_list("step_id", flat=True))
+        finished = self.finished()
+
+        def call() -> RunWrite:
+            if decision == "approve":
+                return approve_amendment(caller=self.person, amendment_id=amendment_id)
+            if decision == "reject":
+                return reject_amendment(caller=self.person, amendment_id=amendment_id)
+            return withdraw_amendment(caller=HARNESS, amendment_id=amendment_id)
+
+        def apply() -> None:
+            self.pending = None
+            self.model.paused = False
+            if decision == "approve":
+                stamp = Stamp(NOW, "ada", amendment_id)
+                self.model = simulate(
+                    plan_before, self.model, operations, kind="history_edit", never=never, stamp=stamp
+                ).tree
+
+        self.attempt(call, apply)
+        for path, kept in finished.items():
+            assert self.is_kept(path, kept), f"the result of {path} is gone"
+
+    def finished(self) -> dict[tuple[str, ...], tuple[str, str | None, int]]:
+        return {
+            path: (state.status, state.summary, len(state.history))
+            for path, state, _ in walk(self.stored())
+            if state.status in {"completed", "failed"} and state.instances is None
+        }
+
+    def is_kept(self, path: tuple[str, ...], kept: tuple[str, str | None, int]) -> bool:
+        """A finished result still stands, or is in its own history, or in that of something around it."""
+        status, summary, snapshots = kept
+        histories: list[list[dict[str, Any]]] = []
+        for found, state, _ in walk(self.stored()):
+            if found == path:
+                if (state.status, state.summary) == (status, summary) or len(state.history) > snapshots:
+                    return True
+            elif path[: len(found)] == found:
+                histories.append(state.history)
+            for instance in (state.instances or {}).values():
+                if path[: len(found) + 1] == (*found, instance.instance_id):
+                    histories.append(instance.history)
+        return any(histories)
+
+    @rule(sure=st.integers(0, 30))
+    def cancel(self, sure: int) -> None:
+        if sure:
+            return
+
+        def apply() -> None:
+            self.pending = None
+            for state in self.model.states.values():
+                if state.status in {"completed", "failed"}:
+                    put_aside_below(state)
+                else:
+                    put_aside(state, "cancelled", NOW)
+            for _, state, _ in walk(self.model):
+                if state.open_question:
+                    closed = {"question_id": "", "answered_at": None, "closed": {"by": "ada"}}
+                    state.questions = [*state.questions[:-1], closed]
+            self.model.paused = False
+            self.model.status = "cancelled"
+
+        self.attempt(lambda: cancel_run(caller=self.person, run_id=self.run_id), apply)
+
     # -- The comparison --------------------------------------------------------------------------------
 
     @property
@@ -319,6 +452,19 @@ class Histories(RuleBasedStateMachine):
         if write is not None:
             assert write.minimal["revision"] == run.revision
             assert write.minimal["run_status"] == run.status
+
+
+def put_aside_below(state: StateNode) -> None:
+    """What a cancellation does below a step that is finished itself."""
+    for instance in (state.instances or {}).values():
+        for below in instance.states.values():
+            if below.status in {"completed", "failed"}:
+                put_aside_below(below)
+            else:
+                put_aside(below, "cancelled", NOW)
+        if instance.status not in {"completed", "failed", "skipped"}:
+            move(instance, "skipped", NOW)
+            instance.skip_cause = "cancelled"
 
 
 def describe(tree: RunTree, *, exact: bool = False) -> dict[str, Any]:
