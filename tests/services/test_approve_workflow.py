@@ -1,7 +1,6 @@
 """Contract 2: a draft is approved as it stands, by whoever may decide."""
 
 import pytest
-from django.db import transaction
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import Forbidden, InvalidTransition, NotFound, PreconditionFailed
@@ -36,7 +35,7 @@ def test_a_relaying_token_records_whom_it_names(harness: Caller, relay: Caller) 
 
 def test_a_harness_that_relays_nothing_is_told_to_ask_a_person(harness: Caller) -> None:
     draft = new_draft(harness)
-    with pytest.raises(Forbidden, match="ask a person"), transaction.atomic():
+    with pytest.raises(Forbidden, match="ask a person"):
         approve_workflow(caller=harness, workflow_id=draft["workflow_id"])
     assert models.Workflow.objects.get().status == "draft"
     assert not models.Version.objects.exists()
@@ -44,7 +43,7 @@ def test_a_harness_that_relays_nothing_is_told_to_ask_a_person(harness: Caller) 
 
 def test_what_is_approved_already_cannot_be_approved(reviewer: Caller) -> None:
     made = new_approved(reviewer)
-    with pytest.raises(InvalidTransition, match="only a draft"), transaction.atomic():
+    with pytest.raises(InvalidTransition, match="only a draft"):
         approve_workflow(caller=reviewer, workflow_id=made["workflow_id"])
     assert models.Version.objects.count() == 1
 
@@ -53,7 +52,7 @@ def test_an_approval_of_another_revision_is_refused_with_the_newest(
     harness: Caller, reviewer: Caller
 ) -> None:
     draft = new_draft(harness)
-    with pytest.raises(PreconditionFailed) as refused, transaction.atomic():
+    with pytest.raises(PreconditionFailed) as refused:
         approve_workflow(caller=reviewer, workflow_id=draft["workflow_id"], revision=7)
     assert refused.value.details["revision"] == 1
     assert refused.value.details["difference"] is None
@@ -61,5 +60,5 @@ def test_an_approval_of_another_revision_is_refused_with_the_newest(
 
 
 def test_an_unknown_workflow_is_not_found(reviewer: Caller) -> None:
-    with pytest.raises(NotFound, match="no workflow 'nowhere'"), transaction.atomic():
+    with pytest.raises(NotFound, match="no workflow 'nowhere'"):
         approve_workflow(caller=reviewer, workflow_id="nowhere")

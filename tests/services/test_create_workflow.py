@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.db import transaction
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import Conflict, Forbidden, ValidationFailed
@@ -137,14 +136,14 @@ def test_its_first_revision_and_an_audit_entry_are_kept(harness: Caller) -> None
 
 def test_an_id_is_never_used_twice(harness: Caller) -> None:
     new_draft(harness, workflow_id="mine")
-    with pytest.raises(Conflict, match="in use"), transaction.atomic():
+    with pytest.raises(Conflict, match="in use"):
         new_draft(harness, workflow_id="mine")
     assert models.Workflow.objects.count() == 1
     assert models.Plan.objects.count() == 1
 
 
 def test_a_plan_that_breaks_rules_is_refused_whole(harness: Caller) -> None:
-    with pytest.raises(ValidationFailed, match="unknown step 'b'") as refused, transaction.atomic():
+    with pytest.raises(ValidationFailed, match="unknown step 'b'") as refused:
         new_draft(harness, task("a", depends_on=["b"]))
     assert refused.value.details["pointer"] == "/steps/0/depends_on/0"
     assert not models.Plan.objects.exists()
@@ -153,6 +152,6 @@ def test_a_plan_that_breaks_rules_is_refused_whole(harness: Caller) -> None:
 
 
 def test_a_viewer_may_not_plan(viewer: Caller) -> None:
-    with pytest.raises(Forbidden, match="may not submit a plan"), transaction.atomic():
+    with pytest.raises(Forbidden, match="may not submit a plan"):
         new_draft(viewer)
     assert not models.Workflow.objects.exists()
