@@ -21,7 +21,6 @@ from chief_project.shared.errors import (
 )
 from chief_project.shared.models import AuditEntry
 from chief_project.shared.search import matching
-from runs.domain.tree import derive_all
 from runs.models import Run
 from runs.selectors.runs import get_run, get_run_definition
 from runs.services.acknowledge_run import acknowledge_run
@@ -29,11 +28,10 @@ from runs.services.answer_question import answer_question
 from runs.services.ask_question import ask_question
 from runs.services.register_run import register_run
 from runs.services.resolve_checkpoint import resolve_checkpoint
-from runs.services.tree_store import load_tree
 from tests.amendments import amend, approve, insert_after, propose, remove, replay, update
+from tests.derivation import assert_derived
 from tests.plans import loop, parallel, task
 from tests.runs import add_instance, new_run, report
-from workflows.mappers import load_plan
 from workflows.models import Plan, RemovedStep, Version, Workflow
 from workflows.selectors.workflows import get_workflow
 from workflows.services.archive_workflow import archive_workflow
@@ -50,37 +48,6 @@ def state_of(caller: Caller, path: str, run_id: str = "r1") -> dict[str, Any]:
         states = next(each for each in inside if each["instance_id"] == instance_id)["step_states"]
     found: dict[str, Any] = states[tokens[-1]]
     return found
-
-
-def assert_derived(run_id: str = "r1") -> None:
-    """Every stored field is what the whole derivation makes of the leaves."""
-    run = Run.objects.get(run_id=run_id)
-    plan = load_plan(run.plan_id)
-    stored, derived = load_tree(run, plan), load_tree(run, plan)
-    derive_all(derived.tree, plan, run.updated_at)
-    assert derived.tree.status == stored.tree.status
-    assert derived.tree.tally == stored.tree.tally
-    assert derived.tree.blocked_on_person == stored.tree.blocked_on_person
-    pairs = [(derived.tree.states, stored.tree.states)]
-    while pairs:
-        left, right = pairs.pop()
-        assert left.keys() == right.keys()
-        for step_id, state in left.items():
-            other = right[step_id]
-            assert (state.status, state.skip_cause, state.tally, state.failures) == (
-                other.status,
-                other.skip_cause,
-                other.tally,
-                other.failures,
-            ), step_id
-            for instance_id, instance in (state.instances or {}).items():
-                twin = (other.instances or {})[instance_id]
-                assert (instance.status, instance.tally, instance.failures) == (
-                    twin.status,
-                    twin.tally,
-                    twin.failures,
-                )
-                pairs.append((instance.states, twin.states))
 
 
 def test_an_approval_changes_the_runs_plan_and_the_head_alike(reviewer: Caller, harness: Caller) -> None:
