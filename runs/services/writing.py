@@ -25,6 +25,7 @@ from runs.domain.tree import InstanceNode, StateNode
 from runs.models import Run, StepInstance, StepState
 from runs.selectors.hung import NOTHING, hung_on_instance, hung_on_state
 from runs.selectors.runs import no_run, whole_run
+from runs.selectors.trees import removing_amendments
 from runs.services.outcome import Document, RunWrite
 from workflows.domain.plan import Plan
 from workflows.mappers import load_plan
@@ -259,12 +260,25 @@ class Writing:
                 }
             )
 
+    def _remover(self) -> str | None:
+        """The amendment that took the addressed step out, where one is known."""
+        if self.state.skip_cause != "removed":
+            return None
+        found = removing_amendments([self.run.pk], [self.state.step_id])
+        return found.get(self.run.pk, {}).get(self.state.step_id)
+
     def _explain_skip(self) -> InvalidTransition:
         state = self.state
         if state.skip_cause != "dependency":
-            by = "an amendment removed it" if state.skip_cause == "removed" else "the run was cancelled"
+            by = self._remover()
+            why = f"amendment '{by}' removed it" if by else "an amendment removed it"
+            if state.skip_cause != "removed":
+                why = "the run was cancelled"
             return InvalidTransition(
-                f"step '{state.step_id}' is skipped: {by}", status="skipped", cause=state.skip_cause
+                f"step '{state.step_id}' is skipped: {why}",
+                status="skipped",
+                cause=state.skip_cause,
+                amendment_id=by,
             )
         scope = StepState.objects.filter(
             run=self.run.pk, instance=self.instance.pk if self.chain.levels else None
