@@ -298,23 +298,25 @@ def history_document(
     superseded_at: Any,
     amendment_id: str | None,
     comments: Mapping[str, list[Document]],
+    *,
+    parent_step_id: str | None = None,
 ) -> Document:
     """An entry of ``history``: the result as it stood, when it was superseded and by which amendment.
 
     ``comments`` are the run's, by artifact id: what people said later about an artifact in here is shown in here.
+    ``parent_step_id`` is the construct of a superseded instance.
     """
     document = snapshot | {"superseded_at": superseded_at, "amendment_id": amendment_id}
-    if comments:
-        _show_comments(document, comments)
-    return document
-
-
-def _show_comments(document: Document, comments: Mapping[str, list[Document]]) -> None:
+    if parent_step_id is not None:
+        document["parent_step_id"] = parent_step_id
     stack = [document]
     while stack:
         part = stack.pop()
         for artifact in part.get("artifacts") or ():
             artifact["comments"] = comments.get(artifact["artifact_id"], artifact.get("comments", []))
-        stack.extend(part.get("instances") or ())
+        for instance in part.get("instances") or ():
+            instance["parent_step_id"] = part["step_id"]
+            stack.append(instance)
         stack.extend((part.get("step_states") or {}).values())
         stack.extend(part.get("history") or ())
+    return document

@@ -65,8 +65,8 @@ def artifacts_of(**where: int | str) -> list[Document]:
 def _history(**where: int) -> list[Document]:
     rows = Snapshot.objects.filter(**where).order_by("pk")
     return [
-        mappers.history_document(document, superseded_at, amendment_id, {})
-        for document, superseded_at, amendment_id in rows.values_list(
-            "document", "superseded_at", "amendment_id"
+        mappers.history_document(document, superseded_at, amendment_id, {}, parent_step_id=parent)
+        for document, superseded_at, amendment_id, parent in rows.values_list(
+            "document", "superseded_at", "amendment_id", "instance__construct__step_id"
         )
     ]

@@ -148,10 +148,20 @@ def _read_extras(run_pks: Collection[int]) -> Extras:
     snapshots: Any = (
         Snapshot.objects.filter(run__in=run_pks)
         .order_by("pk")
-        .values_list("run_id", "state_id", "instance_id", "document", "superseded_at", "amendment_id")
+        .values_list(
+            "run_id",
+            "state_id",
+            "instance_id",
+            "document",
+            "superseded_at",
+            "amendment_id",
+            "instance__construct__step_id",
+        )
     )
-    for run_pk, state_pk, instance_pk, kept, superseded_at, amendment_id in snapshots:
-        document = mappers.history_document(kept, superseded_at, amendment_id, comments.get(run_pk, {}))
+    for run_pk, state_pk, instance_pk, kept, superseded_at, amendment_id, parent in snapshots:
+        document = mappers.history_document(
+            kept, superseded_at, amendment_id, comments.get(run_pk, {}), parent_step_id=parent
+        )
         if state_pk is not None:
             extras.history_of_states.setdefault(state_pk, []).append(document)
         else:

@@ -211,7 +211,9 @@ def test_history_shows_the_result_as_it_stood_with_what_was_said_about_it_since(
     assert entry["artifacts"][0]["comments"][0]["body"] == "About old"
     below = states["p"]["history"][0]["instances"][0]["step_states"]["b"]
     assert below["artifacts"][0]["comments"][0]["body"] == "About inner"
-    assert states["p"]["instances"][0]["history"][0]["amendment_id"] == "amd_1"
+    assert states["p"]["history"][0]["instances"][0]["parent_step_id"] == "p"
+    (earlier,) = states["p"]["instances"][0]["history"]
+    assert (earlier["amendment_id"], earlier["parent_step_id"]) == ("amd_1", "p")
     assert states["a"]["artifacts"] == []
 
 
