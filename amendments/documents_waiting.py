@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import Field, RootModel
 
+from runs.documents import Answer
 from workflows.documents import FieldDocument
 
 
-class _Item(BaseModel):
+class _Item(Answer):
     since: datetime = Field(description="Waiting since then.")
     workflow_id: str
     title: str = Field(description="The workflow's.")
@@ -29,7 +30,7 @@ class DraftWaiting(_Item):
     open_notes: int
 
 
-class OperationWaiting(BaseModel):
+class OperationWaiting(Answer):
     """What an amendment would do to a step."""
 
     op: Literal["insert_after", "insert_before", "update_step", "remove_step", "replay_step"]
@@ -74,7 +75,7 @@ class QuestionWaiting(_StepWaiting):
     asked_actor: str
 
 
-class FailedStep(BaseModel):
+class FailedStep(Answer):
     """A top-level step that failed."""
 
     path: str

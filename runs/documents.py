@@ -153,7 +153,13 @@ class QuestionCreate(Document):
 # -- What is answered --------------------------------------------------------------------------------
 
 
-class ArtifactComment(BaseModel):
+class Answer(BaseModel):
+    """What is answered has these keys and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ArtifactComment(Answer):
     """What a person said about an artifact."""
 
     comment_id: str
@@ -164,7 +170,7 @@ class ArtifactComment(BaseModel):
     created_at: datetime
 
 
-class ArtifactRef(BaseModel):
+class ArtifactRef(Answer):
     """Something a step or an instance produced."""
 
     artifact_id: str
@@ -175,7 +181,7 @@ class ArtifactRef(BaseModel):
     comments: list[ArtifactComment]
 
 
-class StepQuestion(BaseModel):
+class StepQuestion(Answer):
     """A question of a step. It is open while it has neither ``answered_at`` nor ``closed``."""
 
     question_id: str
@@ -191,7 +197,7 @@ class StepQuestion(BaseModel):
     closed: dict[str, Any] | None = Field(description="`{at, by, reason}` when it was closed unanswered.")
 
 
-class CheckpointDecision(BaseModel):
+class CheckpointDecision(Answer):
     """What a person decided at a checkpoint."""
 
     decision: Literal["approved", "rejected"]
@@ -203,7 +209,7 @@ class CheckpointDecision(BaseModel):
     via: str
 
 
-class StaleLabel(BaseModel):
+class StaleLabel(Answer):
     """Ran, but not part of what counts."""
 
     reason: str
@@ -213,7 +219,7 @@ class StaleLabel(BaseModel):
     via: str
 
 
-class _StateFields(BaseModel):
+class _StateFields(Answer):
     step_id: str
     status: StepStatus
     summary: str | None
@@ -246,7 +252,7 @@ class SupersededStep(_StateFields):
     amendment_id: str | None
 
 
-class _InstanceFields(BaseModel):
+class _InstanceFields(Answer):
     instance_id: str
     parent_step_id: str
     kind: Kind
@@ -276,7 +282,7 @@ class SupersededInstance(_InstanceFields):
     amendment_id: str | None
 
 
-class RunItem(BaseModel):
+class RunItem(Answer):
     """A run in a list."""
 
     run_id: str
@@ -301,7 +307,7 @@ class ListedRun(RunItem):
     step_states: dict[str, StepState] = Field(default_factory=dict)
 
 
-class PlanOfRun(BaseModel):
+class PlanOfRun(Answer):
     """The plan a run goes by now."""
 
     steps: list[StepDocument]
@@ -315,7 +321,7 @@ class RunState(RunItem):
     plan: PlanOfRun = Field(default_factory=lambda: PlanOfRun(steps=[], groups=[]))
 
 
-class RunDefinition(BaseModel):
+class RunDefinition(Answer):
     """A run's effective plan, or the one after its first amendments."""
 
     run_id: str
@@ -327,7 +333,7 @@ class RunDefinition(BaseModel):
     groups: list[GroupDocument]
 
 
-class RunUpdate(BaseModel):
+class RunUpdate(Answer):
     """A report as it was sent."""
 
     number: int
@@ -339,7 +345,7 @@ class RunUpdate(BaseModel):
     via: str
 
 
-class NextPlace(BaseModel):
+class NextPlace(Answer):
     """Where: the state path to report to, and what the instances on the way brought."""
 
     path: str
@@ -361,7 +367,7 @@ class ConstructPlace(NextPlace):
     all_done: bool = Field(description="Close it, or add more.")
 
 
-class OpenQuestion(BaseModel):
+class OpenQuestion(Answer):
     """What a step waits to be told."""
 
     question_id: str
@@ -382,7 +388,7 @@ class FailedPlace(NextPlace):
     summary: str | None
 
 
-class _NextEntry(BaseModel):
+class _NextEntry(Answer):
     path: str = Field(description="With `*` for the instances of a construct.")
     step_id: str
     type: Step
@@ -392,7 +398,7 @@ class _NextEntry(BaseModel):
     count: int = Field(description="In how many places.")
 
 
-class CriterionOfStep(BaseModel):
+class CriterionOfStep(Answer):
     """A condition to answer by name."""
 
     id: str
@@ -410,7 +416,7 @@ class ReadyEntry(_NextEntry):
     places: list[ReadyPlace]
 
 
-class InstanceParameterOfStep(BaseModel):
+class InstanceParameterOfStep(Answer):
     """A value that each instance brings in its metadata."""
 
     name: str
@@ -444,13 +450,13 @@ class FailedEntry(_NextEntry):
     places: list[FailedPlace]
 
 
-class PendingAmendment(BaseModel):
+class PendingAmendment(Answer):
     """The amendment that pauses the run."""
 
     amendment_id: str
 
 
-class NextCounts(BaseModel):
+class NextCounts(Answer):
     """How many places there are of each kind. ``waiting`` steps wait for others."""
 
     ready: int
@@ -461,7 +467,7 @@ class NextCounts(BaseModel):
     waiting: int
 
 
-class NextMore(BaseModel):
+class NextMore(Answer):
     """How many entries ``limit`` left out of each list."""
 
     ready: int
@@ -470,7 +476,7 @@ class NextMore(BaseModel):
     failed: int
 
 
-class RunNext(BaseModel):
+class RunNext(Answer):
     """What a harness may do now."""
 
     run_id: str

@@ -12,7 +12,12 @@ from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from amendments.documents_waiting import WaitingItem
+from amendments.domain.operations import Operation
+from amendments.services.approve_amendment import approve_amendment
+from amendments.services.propose_amendment import propose_amendment
 from chief_project.shared.caller import Caller
+from runs.documents import ListedRun, RunDefinition, RunNext, RunState, RunUpdate
 from tests.plans import checkpoint, loop, parallel, task
 from tests.run_rows import instance_rows, run_row, state_row
 from tests.runs import add_instance, new_run, report
@@ -408,3 +413,68 @@ def test_a_malformed_decision_is_refused_with_a_pointer(
     new_run(relay, task("a"))
     error = refused(person.post(f"/v1/runs/r1/{route}", body), 422, "validation_failed")
     assert error["details"]["pointer"] == pointer
+
+
+# -- As described ------------------------------------------------------------------------------------
+
+
+def test_answers_have_exactly_the_keys_that_the_description_gives_them(
+    relay: Caller, api: APIClient, person: APIClient, reviewer: Caller
+) -> None:
+    new_run(
+        relay,
+        parallel("p", ["b", "c"], on_instance_failure="continue", instance_params=[{"name": "k"}]),
+        task("b", criteria=["Seen"]),
+        task("c", depends_on=["b"]),
+        checkpoint("gate", fields=[{"name": "why"}]),
+        task("a"),
+        task("x"),
+        groups=[],
+    )
+    for key in ("one", "two"):
+        add_instance(relay, "p", metadata={"k": key})
+    report(
+        relay, "p/inst_00/b", "failed", artifacts=[{"artifact_id": "art", "type": "json", "data": {"n": 1}}]
+    )
+    post(api, "/runs/r1/instance-stale/p/inst_00", {"reason": "Lost."})
+    report(relay, "gate", "running")
+    report(relay, "a", "running")
+    post(api, "/runs/r1/questions/a", {"text": "Which?", "fields": [{"name": "x"}]}, 201)
+    report(relay, "x", "failed", summary="No network.")
+    post(person, "/runs/r1/artifacts/art/comments", {"body": "Look."}, 201)
+
+    def check() -> None:
+        RunState.model_validate_json(api.get("/v1/runs/r1?include=plan").content)
+        RunNext.model_validate_json(api.get("/v1/runs/r1/next").content)
+        RunDefinition.model_validate_json(api.get("/v1/runs/r1/definition").content)
+        for route, model in (
+            ("/runs", ListedRun),
+            ("/runs?expand=step_states", ListedRun),
+            ("/runs/r1/updates", RunUpdate),
+            ("/waiting", WaitingItem),
+        ):
+            rows = body_of(api.get(f"/v1{route}"))
+            assert rows
+            for row in rows:
+                model.model_validate_json(json.dumps(row))
+
+    check()
+    replays = [
+        Operation(op="replay_step", target="x"),
+        Operation(op="replay_step", target="p", instance_id="inst_00"),
+    ]
+    amendment_id = propose_amendment(
+        caller=relay,
+        run_id="r1",
+        proposed_by="planner",
+        kind="history_edit",
+        reason="Once more.",
+        operations=replays,
+    ).full()["amendment_id"]
+    check()
+    approve_amendment(caller=reviewer, amendment_id=amendment_id)
+    document = body_of(api.get("/v1/runs/r1"))
+    assert document["step_states"]["x"]["history"][0]["summary"] == "No network."
+    instance = document["step_states"]["p"]["instances"][0]
+    assert instance["history"][0]["step_states"]["b"]["artifacts"][0]["comments"][0]["body"] == "Look."
+    check()
