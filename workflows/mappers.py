@@ -1,6 +1,7 @@
 """Plans: rows ⇄ values ⇄ documents. A plan never changes, so its values are cached by id without invalidation."""
 
 import json
+import secrets
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -8,13 +9,14 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 
 from workflows import models
 from workflows.domain.diff import step_document
 from workflows.domain.plan import CONSTRUCTS, Criterion, Field, Group, InstanceParam, Plan, Step
 from workflows.domain.templates import Content, Parameter
-from workflows.models.plan import PLACES
+from workflows.models.plan import PLACES, PLANS
 from workflows.statements import insert_rows
 
 __all__ = [
@@ -71,7 +73,8 @@ plan_cache = _PlanCache(_CACHE_STEPS)
 
 def save_plan(plan: Plan, *, at: datetime) -> models.Plan:
     """Write the rows of a plan that keeps the rules: one statement a table, a few more beyond thousands of steps."""
-    row = models.Plan.objects.create(created_at=at, step_count=len(plan.steps))
+    plan_pk = secrets.randbelow(PLANS - 1) + 1
+    row = models.Plan.objects.create(pk=plan_pk, created_at=at, step_count=len(plan.steps))
     first = row.pk * PLACES
     key = {step.id: first + place for place, step in enumerate(plan.steps)}
     container, place_in_body = _bodies(plan, key)
@@ -177,7 +180,7 @@ def load_plan(plan_pk: int) -> Plan:
     plan = plan_cache.get(plan_pk)
     if plan is None:
         plan = _read_plans([plan_pk])[plan_pk]
-        plan_cache.put(plan_pk, plan)
+        _remember(plan_pk, plan)
     return plan
 
 
@@ -192,9 +195,18 @@ def load_plans(plan_pks: Iterable[int]) -> dict[int, Plan]:
         else:
             found[plan_pk] = plan
     for plan_pk, plan in _read_plans(missing).items():
-        plan_cache.put(plan_pk, plan)
+        _remember(plan_pk, plan)
         found[plan_pk] = plan
     return found
+
+
+def _remember(plan_pk: int, plan: Plan) -> None:
+    """Cache a plan once the transaction that read it has ended well.
+
+    Not before: it may be the one that wrote the plan, and SQLite gives the id of a row that was rolled back to the
+    next plan, which is another.
+    """
+    transaction.on_commit(lambda: plan_cache.put(plan_pk, plan))
 
 
 def _read_plans(plan_pks: list[int]) -> dict[int, Plan]:
