@@ -1,5 +1,7 @@
 """Small bodies and query strings of the run routes. The larger ones are in ``documents``."""
 
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+
 from chief_project.shared.serializers import (
     ChoiceField,
     IdField,
@@ -19,6 +21,9 @@ RUN_STATUSES = ["running", "paused_for_approval", "waiting_on_human", "completed
 _WHO = "Who said so, as they are to be named; from a signed-in person always their username."
 
 
+@extend_schema_serializer(
+    examples=[OpenApiExample("Typical", value={"metadata": {"ticket": "OPS-12"}}, request_only=True)]
+)
 class RegisterRunBody(StrictSerializer):
     """How a run begins; all of it may be left out."""
 
@@ -26,6 +31,15 @@ class RegisterRunBody(StrictSerializer):
     metadata = ObjectField(required=False, help_text="Whatever you want to keep with the run.")
 
 
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample(
+            "Typical",
+            value={"decided_by": "human", "reason": "The data set was withdrawn."},
+            request_only=True,
+        )
+    ]
+)
 class CancelRunBody(StrictSerializer):
     """Why nobody will finish a run."""
 
@@ -39,6 +53,20 @@ class AcknowledgeRunBody(StrictSerializer):
     by = NameField(default="human", help_text=_WHO)
 
 
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample(
+            "Typical",
+            value={
+                "decision": "approved",
+                "response": {"reviewer": "Ann"},
+                "note": "Good to go.",
+                "decided_by": "human",
+            },
+            request_only=True,
+        )
+    ]
+)
 class ResolutionBody(StrictSerializer):
     """What a person decided at a checkpoint."""
 
@@ -48,6 +76,19 @@ class ResolutionBody(StrictSerializer):
     decided_by = NameField(default="human", help_text=_WHO)
 
 
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample(
+            "Typical",
+            value={
+                "question_id": "qst_1f0c",
+                "response": {"text": "The second one."},
+                "answered_by": "human",
+            },
+            request_only=True,
+        )
+    ]
+)
 class AnswerBody(StrictSerializer):
     """What a person answered."""
 
@@ -65,6 +106,9 @@ class WithdrawalBody(StrictSerializer):
     reason = TextField(required=False, allow_null=True)
 
 
+@extend_schema_serializer(
+    examples=[OpenApiExample("Typical", value={"reason": "Another branch won."}, request_only=True)]
+)
 class StaleBody(StrictSerializer):
     """A label: ran, but not part of what counts. No reason, null or blank takes it off."""
 
@@ -72,6 +116,9 @@ class StaleBody(StrictSerializer):
     marked_by = NameField(default="human", help_text=_WHO)
 
 
+@extend_schema_serializer(
+    examples=[OpenApiExample("Typical", value={"body": "The axis is mislabelled."}, request_only=True)]
+)
 class CommentBody(StrictSerializer):
     """What a person says about an artifact."""
 
