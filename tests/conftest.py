@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.transaction import Atomic
 from rest_framework.test import APIClient
 
@@ -20,9 +20,20 @@ from chief_project.shared.caller import Caller, Role
 from chief_project.shared.models import User
 from chief_project.shared.services.create_token import create_token
 from chief_project.shared.services.create_user import create_user
+from tests import triggers
 from workflows.mappers import plan_cache
 
 SETTING_UP = Caller(actor="tests", role=Role.ADMIN, via="cli")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """On SQLite, Django empties tables after a test with real transactions row by row, which the audit's triggers
+    refuse: there they are away, but for the test about them. On PostgreSQL it truncates, and they stay.
+    """
+    if connection.vendor == "sqlite":
+        with django_db_blocker.unblock():
+            triggers.take_away()
 
 
 @pytest.fixture(autouse=True)

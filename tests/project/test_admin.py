@@ -116,30 +116,34 @@ def test_every_table_is_there() -> None:
     assert foreign == set()
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
-def test_every_table_lists_and_searches_and_shows_a_row(model: Any, site: Client, work: str) -> None:
-    for query in ({}, {"q": "a"}, {"q": "nothing like it ever"}, {"q": '"'}):
-        answer = site.get(url(model, "changelist"), query)
-        assert answer.status_code == 200
-    row = model._default_manager.first()
-    if row is not None:
-        page = site.get(url(model, "change", row.pk))
-        assert page.status_code == 200
-        assert 'name="_save"' not in page.content.decode()
-    assert site.get(url(model, "change", "999999"), follow=True).status_code in (200, 404)
+def test_every_table_lists_and_searches_and_shows_a_row(site: Client, work: str) -> None:
+    for model in MODELS:
+        for query in ({}, {"q": "a"}, {"q": "nothing like it ever"}, {"q": '"'}):
+            assert site.get(url(model, "changelist"), query).status_code == 200, (model, query)
+        row = model._default_manager.first()
+        if row is not None:
+            page = site.get(url(model, "change", row.pk))
+            assert page.status_code == 200, model
+            assert 'name="_save"' not in page.content.decode(), model
+        assert site.get(url(model, "change", "999999"), follow=True).status_code == 200, model
+        assert site.get(url(model, "change", "a\0b"), follow=True).status_code == 200, model
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
-def test_every_table_has_a_search(model: Any) -> None:
-    assert admin.site.get_model_admin(model).search_fields
+def test_every_table_has_a_search() -> None:
+    for model in MODELS:
+        assert admin.site.get_model_admin(model).search_fields, model
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
-def test_every_filter_works(model: Any, site: Client, work: str) -> None:
-    page = site.get(url(model, "changelist"))
-    for spec in page.context["cl"].filter_specs:
-        for chosen in spec.choices(page.context["cl"]):
-            assert site.get(url(model, "changelist") + chosen["query_string"]).status_code == 200
+def test_every_filter_works(site: Client, work: str) -> None:
+    seen = 0
+    for model in MODELS:
+        changes = site.get(url(model, "changelist")).context["cl"]
+        for spec in changes.filter_specs:
+            for chosen in spec.choices(changes):
+                answer = site.get(url(model, "changelist") + chosen["query_string"])
+                assert answer.status_code == 200, (model, chosen)
+                seen += 1
+    assert seen > 50
 
 
 def test_every_link_from_a_row_leads_somewhere(site: Client, work: str) -> None:
@@ -156,21 +160,23 @@ def test_every_link_from_a_row_leads_somewhere(site: Client, work: str) -> None:
     assert seen > 20
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 def test_a_list_takes_the_same_statements_for_more_rows(
-    model: Any, site: Client, work: str, admin: Caller, harness: Caller
+    site: Client, work: str, admin: Caller, harness: Caller
 ) -> None:
-    def statements() -> int:
-        with CaptureQueriesContext(connection) as seen:
-            assert site.get(url(model, "changelist")).status_code == 200
-        return len(seen)
+    def statements() -> dict[str, int]:
+        counts = {}
+        for model in MODELS:
+            with CaptureQueriesContext(connection) as seen:
+                assert site.get(url(model, "changelist")).status_code == 200
+            counts[model._meta.label] = len(seen)
+        return counts
 
-    statements()
     few = statements()
     for number in range(3):
-        new_approved(admin, "x", task("y", depends_on=["x"]), workflow_id=f"more_{number}")
+        new_approved(admin, "x", task("y", depends_on=["x"], criteria=["z"]), workflow_id=f"more_{number}")
         register_run(caller=harness, workflow_id=f"more_{number}", run_id=f"more_{number}")
     assert statements() == few
+    assert max(few.values()) <= 8
 
 
 def test_what_a_harness_wrote_is_text_and_no_markup(site: Client, work: str) -> None:
@@ -206,21 +212,21 @@ def test_pages_run_under_the_strict_policy(site: Client, work: str) -> None:
 # -- Not writing -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
-def test_no_row_is_added_changed_or_deleted_here(model: Any, site: Client, work: str) -> None:
-    row = model._default_manager.first()
-    count = model._default_manager.count()
-    if model not in (User, ApiToken):
-        assert site.get(url(model, "add")).status_code == 403
-        assert site.post(url(model, "add"), {}).status_code == 403
-    if row is not None:
-        before = model._default_manager.filter(pk=row.pk).values().get()
-        assert site.post(url(model, "change", row.pk), {"title": "other"}).status_code == 403
-        assert site.get(url(model, "delete", row.pk)).status_code == 403
-        assert site.post(url(model, "delete", row.pk), {"post": "yes"}).status_code == 403
-        assert do(site, model, "delete_selected", row)
-        assert model._default_manager.filter(pk=row.pk).values().get() == before
-    assert model._default_manager.count() == count
+def test_no_row_is_added_changed_or_deleted_here(site: Client, work: str) -> None:
+    for model in MODELS:
+        row = model._default_manager.first()
+        count = model._default_manager.count()
+        if model not in (User, ApiToken):
+            assert site.get(url(model, "add")).status_code == 403, model
+            assert site.post(url(model, "add"), {}).status_code == 403, model
+        if row is not None:
+            before = model._default_manager.filter(pk=row.pk).values().get()
+            assert site.post(url(model, "change", row.pk), {"title": "other"}).status_code == 403, model
+            assert site.get(url(model, "delete", row.pk)).status_code == 403, model
+            assert site.post(url(model, "delete", row.pk), {"post": "yes"}).status_code == 403, model
+            do(site, model, "delete_selected", row)
+            assert model._default_manager.filter(pk=row.pk).values().get() == before
+        assert model._default_manager.count() == count
     assert not LogEntry.objects.exists()
 
 

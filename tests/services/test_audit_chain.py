@@ -11,7 +11,7 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
@@ -23,6 +23,7 @@ from chief_project.shared.models import AuditedRow, AuditEntry, AuditStream
 from chief_project.shared.services.create_user import create_user
 from runs.models import Run
 from runs.services.register_run import register_run
+from tests import triggers
 from tests.workflows import new_approved
 from workflows.models import Workflow
 
@@ -36,6 +37,12 @@ def log(admin: Caller) -> list[str]:
     for username in ("ines", "omar"):
         create_user(caller=admin, username=username, role=Role.VIEWER)
     return sorted(set(AuditEntry.objects.values_list("stream", flat=True)))
+
+
+@pytest.fixture(autouse=True)
+def _forgers_have_the_database(db: None) -> None:
+    """Who forges takes the triggers away first."""
+    triggers.take_away()
 
 
 def broken() -> str:
@@ -100,6 +107,18 @@ def test_a_refused_operation_leaves_no_entry(log: list[str], reviewer: Caller) -
     with pytest.raises(Exception, match="may not"):
         create_user(caller=reviewer, username="new", role=Role.VIEWER)
     assert AuditEntry.objects.count() == before
+
+
+def test_the_database_itself_refuses_to_change_or_delete_an_entry(log: list[str]) -> None:
+    triggers.put()
+    for attempt in (
+        lambda: AuditEntry.objects.filter(stream="rest", position=1).update(actor="vic"),
+        lambda: AuditEntry.objects.filter(stream="rest", position=1).delete(),
+        lambda: last_of("rest").delete(),
+    ):
+        with pytest.raises(IntegrityError, match="the audit log is append-only"), transaction.atomic():
+            attempt()
+    assert check_audit(heads=HEADS).broken is None
 
 
 # -- What verification finds -----------------------------------------------------------------------
