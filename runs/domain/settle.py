@@ -77,7 +77,8 @@ def wanted(chain: Chain, plan: Plan, status: str) -> list[Wanted]:
     """The neighbours to read before the target moves to ``status``; empty for most reports.
 
     A failure asks for everything behind it, in each scope that it reaches; a completion for the steps it may make
-    ready; a step taken back to pending for the steps it waits for.
+    ready; a step taken back to pending for the steps it waits for, and for those behind it: if it is cut off by a
+    failure, it is skipped with them.
     """
     target = chain.target
     if target is None or status == target.status:
@@ -91,9 +92,15 @@ def wanted(chain: Chain, plan: Plan, status: str) -> list[Wanted]:
     if status == "completed" and plan.dependents.get(target.step_id):
         return [Wanted(chain.depth, _with_needs(plan, set(plan.dependents[target.step_id])))]
     if status == "pending":
-        needs = set(plan.by_id[target.step_id].depends_on)
-        return [Wanted(chain.depth, needs)] if needs else []
+        needs = _needs(plan, target.step_id)
+        behind = _with_needs(plan, plan.downstream(target.step_id))
+        return [Wanted(chain.depth, needs | behind)] if needs else []
     return []
+
+
+def _needs(plan: Plan, step_id: str) -> set[str]:
+    step = plan.by_id.get(step_id)  # none: a step that an amendment removed, in an instance that keeps its body
+    return set(step.depends_on) if step else set()
 
 
 def _with_needs(plan: Plan, steps: set[str]) -> set[str]:
@@ -184,7 +191,7 @@ def _raise(
         owner = chain.levels[depth - 1][1].tally if depth else chain.run.tally
         owner[was] -= 1
         owner[status] += 1
-        if status == "failed" != was:
+        if status != was and status in {"failed", "skipped"}:
             cut = _cut_behind(node.step_id, plan, near.get(depth, {}))
             owner["pending"] -= len(cut)
             owner["skipped"] += len(cut)
@@ -234,7 +241,7 @@ def _cut_behind(step_id: str, plan: Plan, scope: Mapping[str, Neighbour]) -> lis
 def _cut_off(step_id: str, plan: Plan, scope: Mapping[str, Neighbour]) -> bool:
     return any(
         needed in scope and scope[needed].status in {"failed", "skipped"}
-        for needed in plan.by_id[step_id].depends_on
+        for needed in _needs(plan, step_id)
     )
 
 
