@@ -9,7 +9,6 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q
 
 from workflows import models
@@ -180,7 +179,7 @@ def load_plan(plan_pk: int) -> Plan:
     plan = plan_cache.get(plan_pk)
     if plan is None:
         plan = _read_plans([plan_pk])[plan_pk]
-        _remember(plan_pk, plan)
+        plan_cache.put(plan_pk, plan)
     return plan
 
 
@@ -195,18 +194,9 @@ def load_plans(plan_pks: Iterable[int]) -> dict[int, Plan]:
         else:
             found[plan_pk] = plan
     for plan_pk, plan in _read_plans(missing).items():
-        _remember(plan_pk, plan)
+        plan_cache.put(plan_pk, plan)
         found[plan_pk] = plan
     return found
-
-
-def _remember(plan_pk: int, plan: Plan) -> None:
-    """Cache a plan once the transaction that read it has ended well.
-
-    Not before: it may be the one that wrote the plan, and SQLite gives the id of a row that was rolled back to the
-    next plan, which is another.
-    """
-    transaction.on_commit(lambda: plan_cache.put(plan_pk, plan))
 
 
 def _read_plans(plan_pks: list[int]) -> dict[int, Plan]:

@@ -16,12 +16,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Plan",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigIntegerField(primary_key=True, serialize=False)),
                 ("created_at", models.DateTimeField()),
                 ("step_count", models.PositiveIntegerField()),
             ],

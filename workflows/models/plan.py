@@ -5,18 +5,22 @@ A draft's revision, a workflow's version, a template and a run's effective plan 
 
 from django.db import models
 
+PLANS = 2**43
+PLACES = 2**20  # how many steps a plan may hold; an id of a plan and a place make one of 63 bits
+
 
 class Plan(models.Model):
-    """A set of steps and groups. Its id names its content for ever, so the parsed graph is cached by it."""
+    """A set of steps and groups. Its id names its content for ever, so the parsed graph is cached by it.
 
+    The id is random: a counter would give a plan that was rolled back and the next one the same.
+    """
+
+    id = models.BigIntegerField(primary_key=True)
     created_at = models.DateTimeField()
     step_count = models.PositiveIntegerField()
 
     def __str__(self) -> str:
         return f"plan {self.pk} ({self.step_count} steps)"
-
-
-PLACES = 2**20  # how many steps a plan may hold
 
 
 class Step(models.Model):
