@@ -281,7 +281,7 @@ class _Work:
             kept = _what_it_keeps(state)
             if kept:
                 raise InvariantViolation(
-                    f"the type cannot be changed from {was.type} to {operation.step.type}: step '{was.id}' {kept}."
+                    f"the type cannot be changed from {was.type} to {operation.step.type} for step '{was.id}': {kept}."
                     " Insert a new step and remove this one instead",
                     **place(index, "step", "type"),
                 )
