@@ -128,8 +128,8 @@ class ChiefSchema(AutoSchema):
         statuses = {406, 422, 500, 503}
         if not self._of_view("public", False):
             statuses |= {401, 403}
-        if "{" in self.path:
-            statuses.add(404)
+        if "{" in self.path or self.method.lower() in self._of_view("queries", {}):
+            statuses.add(404)  # a filter may name what isn't there, too
         if self.method in _WRITING:
             statuses.add(409)
         if self.method in {"POST", "PUT", "PATCH"}:
