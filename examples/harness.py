@@ -166,7 +166,10 @@ def main() -> None:
     if not run_id:
         if not workflow_id:
             workflow_id = chief.post("/v1/workflows", json.loads(given.plan.read_text()))["workflow_id"]
-        print(f"A person's turn: POST {chief.url}/v1/workflows/{workflow_id}/approve")
+        print(
+            f"A person's turn: approve {workflow_id} at {chief.url}/admin/workflows/workflow/?q={workflow_id}"
+        )
+        print(f"    or POST {chief.url}/v1/workflows/{workflow_id}/approve")
         wait_for_approval(chief, workflow_id)
         run_id = chief.post(f"/v1/workflows/{workflow_id}/runs", {})["run_id"]
     print(f"Running {chief.url}/v1/runs/{run_id} (after an interruption: --run {run_id})")
