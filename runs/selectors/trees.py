@@ -19,11 +19,14 @@ from runs.models import (
     StepInstance,
     StepState,
 )
+from runs.selectors.rows import plain_rows
 from workflows.domain.plan import Plan, Step
 from workflows.mappers import plan_cache
 from workflows.models import Step as StepRow
 
 Scope = dict[str, Document]
+_STATES = ("pk", "run_id", "instance_id", *mappers.STATE_COLUMNS)
+_INSTANCES = ("pk", "construct_id", *mappers.INSTANCE_COLUMNS)
 _NAMED_REMOVALS = 500
 _by_index = itemgetter("index")
 
@@ -45,6 +48,8 @@ def step_states_of(plans: Mapping[int, int], *, plan: Plan | None = None) -> dic
     ``plans`` maps each run's row id to its effective plan's; ``plan`` is that plan where the caller has it already.
     Six statements; one more for plans that aren't cached, two more where an amendment removed steps.
     """
+    if not plans:
+        return {}
     outlines = plan_outlines(set(plans.values())) if plan is None else dict.fromkeys(plans.values(), plan)
     extras = _read_extras(list(plans))
     states: dict[int, Document] = {}
@@ -52,9 +57,7 @@ def step_states_of(plans: Mapping[int, int], *, plan: Plan | None = None) -> dic
     bodies: dict[int, Scope] = {}
     skipping: list[tuple[Plan, Scope]] = []
     removed: dict[int, list[Document]] = {}
-    rows = StepState.objects.filter(run__in=plans).values_list(
-        "pk", "run_id", "instance_id", *mappers.STATE_COLUMNS
-    )
+    rows = plain_rows(StepState.objects.filter(run__in=plans), _STATES)
     for pk, run_pk, instance_pk, *columns in rows:
         document = mappers.state_document(
             columns,
@@ -173,9 +176,7 @@ def _add_instances(
     plans: Collection[int], states: dict[int, Document], bodies: dict[int, Scope], extras: Extras
 ) -> None:
     """Hang every instance below its construct, by index, with its body's states in the body's order."""
-    rows = StepInstance.objects.filter(run__in=plans).values_list(
-        "pk", "construct_id", *mappers.INSTANCE_COLUMNS
-    )
+    rows = plain_rows(StepInstance.objects.filter(run__in=plans), _INSTANCES)
     constructs = set()
     for pk, construct_pk, *columns in rows:
         construct = states[construct_pk]

@@ -133,6 +133,7 @@ def test_lists_are_bare_arrays_with_a_link_to_the_next_page(relay: Caller, api: 
 
 
 def test_trees_are_in_a_list_only_when_expanded(relay: Caller, api: APIClient) -> None:
+    assert body_of(api.get("/v1/runs?expand=step_states")) == []
     new_run(relay, task("a"))
     assert "step_states" not in body_of(api.get("/v1/runs"))[0]
     assert list(body_of(api.get("/v1/runs?expand=step_states"))[0]["step_states"]) == ["a"]
