@@ -322,6 +322,20 @@ def update(table: str, pk: int, changes: Mapping[str, Any]) -> None:
             cursor.execute(_update_sql(table, tuple(changes)), (*changes.values(), pk))
 
 
+def update_many(table: str, changes: Iterable[tuple[int, Mapping[str, Any]]]) -> None:
+    """``update`` for many rows: one prepared statement for each set of columns, run once a row.
+
+    ``bulk_update`` compiles an expression for every value: twenty times slower at a thousand rows.
+    """
+    batches: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+    for pk, columns in changes:
+        if columns:
+            batches.setdefault(tuple(columns), []).append((*columns.values(), pk))
+    with connection.cursor() as cursor:
+        for names, rows in batches.items():
+            cursor.executemany(_update_sql(table, names), rows)
+
+
 _STATE_DERIVED = ("status", "skip_cause", "started", "failures", "instances_closed", "next_index")
 _INSTANCE_DERIVED = ("status", "skip_cause", "started", "failures")
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from chief_project.shared.clock import iso
-from runs import mappers
+from runs import mappers, statements
 from runs.domain.status import STATUSES
 from runs.domain.tree import InstanceNode, RunTree, StateNode
 from runs.models import Artifact, ArtifactComment, Question, Run, Snapshot, StepInstance, StepState
@@ -32,6 +32,7 @@ _SHARED = (
 )
 _STATE = (*_SHARED, "type", "criteria_met", "checkpoint", "instances_closed", "next_index")
 _INSTANCE = (*_SHARED, "body")
+_JSON = frozenset({"metadata", "stale", "criteria_met", "checkpoint", "body"})
 
 
 class LoadedTree:
@@ -192,21 +193,22 @@ def _save_questions(loaded: LoadedTree, states: States) -> None:
 
 def _save_nodes(run: Run, loaded: LoadedTree, states: States, instances: Instances) -> None:
     """New rows level by level (a row needs its parent's id), changed rows in bulk."""
-    changed_states = [
-        _fill(StepState(pk=node.pk, run=run, step_id=node.step_id), node, _STATE)
-        for node, _ in states
-        if node.pk is not None and _values(node, _STATE) != loaded.states[node.pk]
-    ]
-    changed_instances = [
-        _fill(StepInstance(pk=node.pk, run=run, instance_id=node.instance_id), node, _INSTANCE)
-        for node, _ in instances
-        if node.pk is not None and _values(node, _INSTANCE) != loaded.instances[node.pk]
-    ]
-    counts = ["artifact_count", "history_count"]
-    StepState.objects.bulk_update(
-        changed_states, [*_STATE, *_TALLY, *counts, "question_count", "open_question"], batch_size=_BATCH
+    statements.update_many(
+        StepState._meta.db_table,
+        (
+            (node.pk, _changed(_values(node, _STATE), loaded.states[node.pk]))
+            for node, _ in states
+            if node.pk is not None
+        ),
     )
-    StepInstance.objects.bulk_update(changed_instances, [*_INSTANCE, *_TALLY, *counts], batch_size=_BATCH)
+    statements.update_many(
+        StepInstance._meta.db_table,
+        (
+            (node.pk, _changed(_values(node, _INSTANCE), loaded.instances[node.pk]))
+            for node, _ in instances
+            if node.pk is not None
+        ),
+    )
     new_states = [(node, inside) for node, inside in states if node.pk is None]
     new_instances = [(node, above) for node, above in instances if node.pk is None]
     while new_states or new_instances:
@@ -287,6 +289,19 @@ def _values(node: StateNode | InstanceNode, names: Iterable[str]) -> dict[str, A
         values["question_count"] = len(node.questions)
         values["open_question"] = node.open_question
     return values
+
+
+def _changed(values: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """The columns that differ, as the database driver takes them."""
+    found = {}
+    for name, value in values.items():
+        if value is before[name] or (value == before[name] and name not in _JSON):
+            continue
+        if name in _JSON:
+            found[name] = statements.sql_json(list(value) if name == "body" else value)
+        else:
+            found[name] = statements.sql_time(value) if isinstance(value, datetime) else value
+    return found
 
 
 def _tally(row: Any) -> dict[str, int]:
