@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.transaction import Atomic
 from rest_framework.test import APIClient
 
-from chief_project.shared import auth
+from chief_project.shared import principals
 from chief_project.shared.caller import Caller, Role
 from chief_project.shared.models import User
 from chief_project.shared.services.create_token import create_token
@@ -38,7 +38,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_token_remembered() -> None:
-    auth.token_cache.forget()
+    principals.token_cache.forget()
 
 
 @pytest.fixture(autouse=True)
@@ -113,13 +113,13 @@ def viewer(vic: User) -> Caller:
 @pytest.fixture
 def harness(harness_token: str) -> Caller:
     """A harness token without relay, called ``planner``."""
-    return auth.caller_of_token(harness_token)
+    return principals.caller_of_token(harness_token)
 
 
 @pytest.fixture
 def relay(relay_token: str) -> Caller:
     """A harness token that may relay decisions, called ``relayer``."""
-    return auth.caller_of_token(relay_token)
+    return principals.caller_of_token(relay_token)
 
 
 # -- Tokens and clients ------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from chief_project.shared.auth import caller_of_session
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import Forbidden, Unauthenticated
+from chief_project.shared.principals import caller_of_session
 from chief_project.shared.services.sign_out import sign_out
 from chief_project.shared.web.pages import page
 

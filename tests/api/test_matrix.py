@@ -17,8 +17,9 @@ from django.db import connection
 from django.urls import URLPattern, get_resolver
 from rest_framework.test import APIClient
 
-from chief_project.shared import auth, clock
+from chief_project.shared import clock
 from chief_project.shared.models import ApiToken, AuditEntry, User
+from chief_project.shared.principals import token_cache
 from tests.plans import checkpoint, parallel, plan, task
 from workflows.mappers import plan_cache
 
@@ -320,5 +321,5 @@ def test_everyone_may_do_what_the_contract_says_and_nothing_else(
                 wrong.append(f"{name} as {who}: was refused, and audited")
             connection.savepoint_rollback(savepoint)
             plan_cache.clear()
-            auth.token_cache.forget()
+            token_cache.forget()
     assert not wrong, "\n".join(wrong)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from chief_project.shared import auth
+from chief_project.shared import principals
 from chief_project.shared.caller import Caller, Role
 from chief_project.shared.models import User
 from chief_project.shared.services.set_active import set_active
@@ -177,7 +177,7 @@ def test_a_warm_token_costs_no_statement_to_authenticate(api_as: ApiAs, harness_
 def test_a_cold_token_costs_one_read_and_now_and_then_one_write(api_as: ApiAs, harness_token: str) -> None:
     api = api_as(harness_token)
     for expected in (3, 2):  # its first use is kept; the next within minutes isn't
-        auth.token_cache.forget()
+        principals.token_cache.forget()
         with CaptureQueriesContext(connection) as statements:
             api.get("/v1/me")
         assert len(statements) == expected

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from chief_project.shared import auth, selectors
+from chief_project.shared import principals, selectors
 from chief_project.shared.caller import Caller, Role
 from chief_project.shared.models import ApiToken, AuditEntry, SigninLink, User
 from runs.services.register_run import register_run
@@ -268,7 +268,7 @@ def test_a_token_is_made_by_a_form_and_shown_once(site: Client) -> None:
     assert "no-store" in answer["Cache-Control"]
     text = answer.content.decode()
     token = text[text.index("chf_") :].split("<")[0]
-    caller = auth.caller_of_token(token)
+    caller = principals.caller_of_token(token)
     assert (caller.actor, caller.relay) == ("planner", True)
     assert (last_entry()["event"], last_entry()["via"]) == ("auth.token_created", "admin")
     assert token not in site.get(url(ApiToken, "changelist")).content.decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
-import threading
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection, connections
 from django.test import Client
 
 from chief_project import bootstrap
-from chief_project.shared import auth
+from chief_project.shared import principals
 from chief_project.shared.caller import Role
 from chief_project.shared.models import ApiToken, AuditEntry, SigninLink, User
+from tests.together import at_once
 
 URL = "http://chief.example:9000"
 
@@ -57,7 +57,7 @@ def test_the_first_start_makes_an_owner_and_a_harness_token_and_says_where_both_
     assert (owner.username, owner.has_usable_password()) == ("owner", False)
     file = tmp_path / "harness.token"
     assert str(file) in where
-    caller = auth.caller_of_token(file.read_text().strip())
+    caller = principals.caller_of_token(file.read_text().strip())
     assert (caller.actor, caller.role, caller.relay) == ("harness", Role.HARNESS, False)
     client = sign_in(link.split(": ", 1)[1])
     assert client.get("/v1/me").json()["role"] == "admin"
@@ -112,33 +112,16 @@ def test_a_first_start_that_fails_leaves_nothing_half_made(
 def test_an_old_token_of_another_database_is_replaced(db: None, tmp_path: Path) -> None:
     (tmp_path / "harness.token").write_text("chf_old\n")
     start(tmp_path)
-    assert auth.caller_of_token((tmp_path / "harness.token").read_text().strip()).actor == "harness"
+    assert principals.caller_of_token((tmp_path / "harness.token").read_text().strip()).actor == "harness"
     assert stat.S_IMODE((tmp_path / "harness.token").stat().st_mode) == 0o600
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_processes_that_start_at_once_make_one_owner(tmp_path: Path) -> None:
-    problems: list[BaseException] = []
-    together = threading.Barrier(4)
-
-    def one() -> None:
-        try:
-            together.wait()
-            start(tmp_path)
-        except BaseException as problem:
-            problems.append(problem)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert problems == []
+    said = at_once([partial(start, tmp_path)] * 4)
+    assert sorted(len(lines) for lines in said) == [1, 1, 1, 2]
     assert (User.objects.count(), ApiToken.objects.count()) == (1, 1)
-    assert auth.caller_of_token((tmp_path / "harness.token").read_text().strip()).role is Role.HARNESS
-    connection.close()
+    assert principals.caller_of_token((tmp_path / "harness.token").read_text().strip()).role is Role.HARNESS
 
 
 # -- signin_link -------------------------------------------------------------------------------------
@@ -183,7 +166,7 @@ def test_signin_link_for_nobody_says_so_in_one_line(owner: User) -> None:
 def test_create_token_prints_the_token_alone(db: None) -> None:
     out, err = run("create_token", "--kind", "harness", "--name", "planner", "--relay", "--expires", "7")
     assert len(out.splitlines()) == 1
-    caller = auth.caller_of_token(out.strip())
+    caller = principals.caller_of_token(out.strip())
     assert (caller.actor, caller.relay) == ("planner", True)
     assert "planner" in err
     assert out.strip() not in err
@@ -196,11 +179,11 @@ def test_create_token_prints_the_token_alone(db: None) -> None:
 
 def test_create_token_takes_the_only_person_it_can_be_for(owner: User, rita: User) -> None:
     out, _ = run("create_token", "--kind", "admin")
-    assert auth.caller_of_token(out.strip()).actor == "owner"
+    assert principals.caller_of_token(out.strip()).actor == "owner"
     with pytest.raises(CommandError, match="--user: say whose reviewer token it is"):
         run("create_token", "--kind", "reviewer")
     out, _ = run("create_token", "--kind", "reviewer", "--user", "rita")
-    assert auth.caller_of_token(out.strip()).actor == "rita"
+    assert principals.caller_of_token(out.strip()).actor == "rita"
 
 
 @pytest.mark.parametrize(

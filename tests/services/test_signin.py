@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from chief_project.shared.services import sign_in_with_link as by_link
 from chief_project.shared.services.create_signin_link import create_signin_link
 from chief_project.shared.services.set_active import set_active
 from chief_project.shared.services.set_role import set_role
+from tests.together import at_once
 
 PASSWORD = "correct horse battery"
 
@@ -137,6 +139,15 @@ def test_links_long_gone_are_cleared_away(admin: Caller, secret: str) -> None:
     SigninLink.objects.update(expires_at=clock.now() - timedelta(days=8))
     create_signin_link(caller=admin, username="rita")
     assert SigninLink.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_link_that_two_browsers_press_at_once_lets_one_in(secret: str) -> None:
+    browsers = [Client() for _ in range(4)]
+    statuses = at_once([partial(each.post, "/signin/link", {"secret": secret}) for each in browsers])
+    assert sorted(answer.status_code for answer in statuses) == [302, 401, 401, 401]
+    assert [signed_in(each) for each in browsers].count(True) == 1
+    assert len(audited("auth.signed_in")) == 1
 
 
 # -- By password -------------------------------------------------------------------------------------

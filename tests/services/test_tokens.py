@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from chief_project.shared import auth, clock, credentials
+from chief_project.shared import clock, credentials, principals
 from chief_project.shared.caller import Caller, Right, Role
 from chief_project.shared.errors import (
     Conflict,
@@ -137,15 +137,15 @@ def test_a_token_without_a_name_is_called_by_its_kind_and_a_number(admin: Caller
 
 
 def test_a_revoked_token_is_refused_at_once_in_this_process_and_stays_so(
-    admin: Caller, harness_token: str
+    admin: Caller, harness_token: str, django_capture_on_commit_callbacks: Any
 ) -> None:
-    caller = auth.caller_of_token(harness_token)
+    caller = principals.caller_of_token(harness_token)
     assert caller.token_id is not None
-    document = revoke_token(caller=admin, token_id=caller.token_id)
+    with django_capture_on_commit_callbacks(execute=True):
+        document = revoke_token(caller=admin, token_id=caller.token_id)
     assert document["revoked_at"] is not None
-    auth.token_cache.forget()
     with pytest.raises(Unauthenticated):
-        auth.caller_of_token(harness_token)
+        principals.caller_of_token(harness_token)
     with pytest.raises(InvalidTransition, match="revoked already"):
         revoke_token(caller=admin, token_id=caller.token_id)
     assert len(events("auth.token_revoked")) == 1
@@ -160,19 +160,19 @@ def test_a_token_is_valid_until_it_expires_even_when_it_is_remembered(
     make_token: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = make_token("harness", expires_days=1)
-    assert auth.caller_of_token(token).role is Role.HARNESS
+    assert principals.caller_of_token(token).role is Role.HARNESS
     end = clock.now() + timedelta(days=1, seconds=1)
-    monkeypatch.setattr(auth, "now", lambda: end)
+    monkeypatch.setattr(principals, "now", lambda: end)
     with pytest.raises(Unauthenticated, match="unknown, revoked or expired"):
-        auth.caller_of_token(token)
+        principals.caller_of_token(token)
 
 
 def test_a_remembered_token_costs_no_statement(harness_token: str) -> None:
-    auth.caller_of_token(harness_token)
+    principals.caller_of_token(harness_token)
     with CaptureQueriesContext(
         connection,
     ) as statements:
-        caller = auth.caller_of_token(harness_token)
+        caller = principals.caller_of_token(harness_token)
     assert caller.actor == "planner"
     assert len(statements) == 0
 
@@ -180,25 +180,25 @@ def test_a_remembered_token_costs_no_statement(harness_token: str) -> None:
 def test_what_other_processes_changed_takes_effect_within_seconds(
     harness_token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    auth.caller_of_token(harness_token)
+    principals.caller_of_token(harness_token)
     ApiToken.objects.update(revoked_at=clock.now())  # as another process would: nobody tells this one
-    assert auth.token_cache.ttl <= 5
-    later = auth.time.monotonic() + auth.token_cache.ttl
-    monkeypatch.setattr(auth.time, "monotonic", lambda: later)
+    assert principals.token_cache.ttl <= 5
+    later = principals.time.monotonic() + principals.token_cache.ttl
+    monkeypatch.setattr(principals.time, "monotonic", lambda: later)
     with pytest.raises(Unauthenticated):
-        auth.caller_of_token(harness_token)
+        principals.caller_of_token(harness_token)
 
 
 def test_unknown_tokens_fill_no_memory(harness_token: str) -> None:
     for text in ("chf_" + "0" * 64, "chf_", "x", "chf_" + "g" * 64):
         with pytest.raises(Unauthenticated, match="unknown, revoked or expired"):
-            auth.caller_of_token(text)
-    assert len(auth.token_cache._known) == 0
+            principals.caller_of_token(text)
+    assert len(principals.token_cache._known) == 0
 
 
 def test_the_cache_stays_small() -> None:
-    cache = auth.TokenCache(size=2)
-    known: Any = auth.KnownToken(
+    cache = principals.TokenCache(size=2)
+    known: Any = principals.KnownToken(
         caller=Caller(actor="a", role=Role.HARNESS, via="rest"), expires_at=None, last_used_at=None
     )
     for digest in ("a", "b", "c"):
@@ -211,35 +211,35 @@ def test_the_last_use_is_kept_to_within_minutes_and_not_on_every_request(
     harness_token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = clock.now()
-    auth.caller_of_token(harness_token)
+    principals.caller_of_token(harness_token)
     first = ApiToken.objects.get().last_used_at
     assert first is not None
     for minutes, moved in ((1, False), (4, False), (6, True)):
-        auth.token_cache.forget()
-        monkeypatch.setattr(auth, "now", lambda minutes=minutes: start + timedelta(minutes=minutes))
-        auth.caller_of_token(harness_token)
+        principals.token_cache.forget()
+        monkeypatch.setattr(principals, "now", lambda minutes=minutes: start + timedelta(minutes=minutes))
+        principals.caller_of_token(harness_token)
         assert (ApiToken.objects.get().last_used_at != first) is moved
 
 
 def test_a_harness_or_viewer_token_is_never_a_person(make_token: Make) -> None:
     for kind in ("harness", "viewer"):
-        caller = auth.caller_of_token(make_token(kind, name=f"my-{kind}"))
+        caller = principals.caller_of_token(make_token(kind, name=f"my-{kind}"))
         assert (caller.actor, caller.person, caller.signed_in) == (f"my-{kind}", False, False)
 
 
 def test_a_reviewers_token_counts_as_that_person_but_its_claims_stay_claims(
     make_token: Make, rita: User
 ) -> None:
-    caller = auth.caller_of_token(make_token("reviewer", username="rita"))
+    caller = principals.caller_of_token(make_token("reviewer", username="rita"))
     assert (caller.actor, caller.role, caller.person) == ("rita", Role.REVIEWER, True)
     assert caller.signed_in is False
     assert caller.claim("human") == "human"
 
 
 def test_each_token_is_a_principal_of_its_own(make_token: Make, rita: User, reviewer: Caller) -> None:
-    one = auth.caller_of_token(make_token("reviewer", username="rita", name="one"))
-    other = auth.caller_of_token(make_token("reviewer", username="rita", name="other"))
-    harness = auth.caller_of_token(make_token("harness"))
+    one = principals.caller_of_token(make_token("reviewer", username="rita", name="one"))
+    other = principals.caller_of_token(make_token("reviewer", username="rita", name="other"))
+    harness = principals.caller_of_token(make_token("harness"))
     keys = {one.principal, other.principal, harness.principal, reviewer.principal}
     assert len(keys) == 4
     assert reviewer.principal == f"user:{rita.pk}"
@@ -249,22 +249,22 @@ def test_each_token_is_a_principal_of_its_own(make_token: Make, rita: User, revi
 def test_a_token_never_outlives_its_users_role(make_token: Make, admin: Caller, owner: User) -> None:
     second = create_user(caller=admin, username="second", role=Role.ADMIN)["user_id"]
     token = make_token("admin", username="second")
-    assert auth.caller_of_token(token).role is Role.ADMIN
+    assert principals.caller_of_token(token).role is Role.ADMIN
     for role in (Role.REVIEWER, Role.VIEWER):
         set_role(caller=admin, user_id=second, role=role)
-        auth.token_cache.forget()
-        assert auth.caller_of_token(token).role is role
+        principals.token_cache.forget()
+        assert principals.caller_of_token(token).role is role
     set_role(caller=admin, user_id=second, role=None)
-    auth.token_cache.forget()
+    principals.token_cache.forget()
     with pytest.raises(Unauthenticated):
-        auth.caller_of_token(token)
+        principals.caller_of_token(token)
 
 
 def test_a_token_doesnt_grow_with_its_user(make_token: Make, admin: Caller, rita: User) -> None:
     token = make_token("reviewer", username="rita")
     set_role(caller=admin, user_id=rita.pk, role=Role.ADMIN)
-    auth.token_cache.forget()
-    caller = auth.caller_of_token(token)
+    principals.token_cache.forget()
+    caller = principals.caller_of_token(token)
     assert caller.role is Role.REVIEWER
     assert not caller.may(Right.ADMINISTER)
 
@@ -272,8 +272,15 @@ def test_a_token_doesnt_grow_with_its_user(make_token: Make, admin: Caller, rita
 def test_the_token_of_a_deactivated_user_is_refused(make_token: Make, admin: Caller, rita: User) -> None:
     token = make_token("reviewer", username="rita")
     set_active(caller=admin, user_id=rita.pk, active=False)
-    auth.token_cache.forget()
+    principals.token_cache.forget()
     with pytest.raises(Unauthenticated):
-        auth.caller_of_token(token)
+        principals.caller_of_token(token)
     set_active(caller=admin, user_id=rita.pk, active=True)
-    assert auth.caller_of_token(token).actor == "rita"
+    assert principals.caller_of_token(token).actor == "rita"
+
+
+def test_a_token_keeps_the_door_it_came_through(make_token: Make, rita: User) -> None:
+    token = make_token("reviewer", username="rita")
+    for _ in range(2):
+        assert principals.caller_of_token(token).person
+        assert not principals.caller_of_token(token, via="mcp").person

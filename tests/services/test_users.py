@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ from chief_project.shared import selectors
 from chief_project.shared.caller import Caller, Role
 from chief_project.shared.errors import Conflict, Forbidden, InvariantViolation, NotFound, ValidationFailed
 from chief_project.shared.models import AuditEntry, User
+from chief_project.shared.services.create_token import create_token
 from chief_project.shared.services.create_user import create_user
 from chief_project.shared.services.set_active import set_active
 from chief_project.shared.services.set_role import set_role
+from tests.together import at_once
 
 
 def details(event: str) -> list[dict[str, Any]]:
@@ -95,3 +98,29 @@ def test_the_last_admin_cant_be_taken_away(admin: Caller, owner: User) -> None:
 def test_changing_nobody_says_so(admin: Caller) -> None:
     with pytest.raises(NotFound, match="no user has the id 99"):
         set_role(caller=admin, user_id=99, role=Role.VIEWER)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_admins_who_demote_each_other_at_once_leave_one(admin: Caller, owner: User) -> None:
+    other = create_user(caller=admin, username="second", role=Role.ADMIN)["user_id"]
+    results = at_once(
+        [
+            partial(set_role, caller=admin, user_id=user_id, role=Role.VIEWER)
+            for user_id in (owner.pk, other, owner.pk, other)
+        ]
+    )
+    assert any(isinstance(result, InvariantViolation) for result in results)
+    assert all(result is None or isinstance(result, InvariantViolation) for result in results)
+    roles = [selectors.role_of_user(user_id=user_id) for user_id in (owner.pk, other)]
+    assert sorted(role.value for role in roles if role) == ["admin", "viewer"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_name_that_is_chosen_twice_at_once_is_given_once(admin: Caller) -> None:
+    calls: list[Any] = [
+        partial(create_user, caller=admin, username="same", role=Role.VIEWER) for _ in range(2)
+    ]
+    calls += [partial(create_token, caller=admin, kind="harness", name="same") for _ in range(2)]
+    results = at_once(calls)
+    assert sum(isinstance(result, dict) for result in results) == 1
+    assert sum(isinstance(result, Conflict) for result in results) == 3

@@ -9,12 +9,14 @@ from chief_project.shared.caller import Caller, Right
 from chief_project.shared.clock import now
 from chief_project.shared.errors import InvalidTransition, NotFound
 from chief_project.shared.models import ApiToken
+from chief_project.shared.principals import token_cache
 
 
 def revoke_token(*, caller: Caller, token_id: int) -> dict[str, Any]:
     """Revoke the token; in a few seconds no process takes it any more. A revoked one is an ``InvalidTransition``."""
     caller.must(Right.ADMINISTER, "revoke a token")
     with transaction.atomic(savepoint=False):
+        transaction.on_commit(token_cache.forget)  # at once here; elsewhere within seconds
         audit.lock_rest()
         token = (
             ApiToken.objects.select_for_update(of=("self",))

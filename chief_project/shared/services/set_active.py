@@ -5,6 +5,7 @@ from django.db import transaction
 from chief_project.shared import audit, selectors
 from chief_project.shared.caller import Caller, Right, Role
 from chief_project.shared.clock import now
+from chief_project.shared.principals import token_cache
 from chief_project.shared.services._user import keep_an_admin, locked_user
 
 
@@ -12,6 +13,7 @@ def set_active(*, caller: Caller, user_id: int, active: bool) -> None:
     """Let the user in, or keep them and their tokens out. Unchanged, nothing is written."""
     caller.must(Right.ADMINISTER, "activate or deactivate a user")
     with transaction.atomic(savepoint=False):
+        transaction.on_commit(token_cache.forget)  # at once here; elsewhere within seconds
         user = locked_user(user_id)
         if user.is_active is active:
             return

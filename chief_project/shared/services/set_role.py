@@ -7,6 +7,7 @@ from chief_project.shared import audit, selectors
 from chief_project.shared.caller import Caller, Right, Role
 from chief_project.shared.clock import now
 from chief_project.shared.errors import ValidationFailed
+from chief_project.shared.principals import token_cache
 from chief_project.shared.services._user import keep_an_admin, locked_user
 
 
@@ -18,6 +19,7 @@ def set_role(*, caller: Caller, user_id: int, role: Role | None) -> None:
             "a harness is a token, not a user: create a token of kind harness", pointer="/role"
         )
     with transaction.atomic(savepoint=False):
+        transaction.on_commit(token_cache.forget)  # at once here; elsewhere within seconds
         user = locked_user(user_id)
         was = selectors.role_of_any_user(user_id=user.pk)
         if was is role:

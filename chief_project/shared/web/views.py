@@ -8,9 +8,9 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chief_project.shared.auth import caller_of_session
 from chief_project.shared.caller import Right
 from chief_project.shared.errors import Forbidden
+from chief_project.shared.principals import caller_of_session
 from chief_project.shared.services.change_own_password import change_own_password
 from chief_project.shared.services.sign_in_with_link import sign_in_with_link
 from chief_project.shared.services.sign_in_with_password import sign_in_with_password
