@@ -1,6 +1,5 @@
 """Reads of one run and of many. Every answer is a plain document of contract 3."""
 
-from typing import Any
 
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Left
@@ -14,7 +13,7 @@ from runs import mappers
 from runs.mappers import Document
 from runs.models import AppliedAmendment, Report, Run
 from runs.selectors.paths import locate
-from runs.selectors.trees import step_states_of
+from runs.selectors.trees import applied_amendments, step_states_of
 from workflows.mappers import group_document, load_plan, step_document
 
 
@@ -36,7 +35,7 @@ def get_run(*, caller: Caller, run_id: str, include_plan: bool = False) -> Docum
     """The whole ``RunState`` (contract 3), as of one moment; with ``plan {steps, groups}`` if asked.
 
     Eight statements whatever the tree (ten with the read's own begin and end); one more for a plan that isn't
-    cached, two more where an amendment removed steps.
+    cached, one more where an amendment removed steps.
     """
     caller.must(Right.READ, "read a run")
     with one_moment():
@@ -50,9 +49,9 @@ def whole_run(*, run_id: str, include_plan: bool = False) -> Document:
         raise no_run(run_id)
     pk, plan_pk, *columns = row
     plan = load_plan(plan_pk) if include_plan else None
-    document = mappers.run_document(
-        columns, _applied_ids([pk]).get(pk, []), step_states_of({pk: plan_pk}, plan=plan)[pk]
-    )
+    applied = applied_amendments([pk])
+    states = step_states_of({pk: plan_pk}, applied=applied, plan=plan)[pk]
+    document = mappers.run_document(columns, applied.get(pk, []), states)
     if plan is not None:
         document["plan"] = {
             "steps": [step_document(step) for step in plan.steps],
@@ -136,8 +135,9 @@ def list_runs(
     with one_moment():
         page = paginate(runs.values(*columns), order=order, paging=paging)
         pks = [row["id"] for row in page.rows]
-        applied = _applied_ids(pks)
-        trees = step_states_of({row["id"]: row["plan_id"] for row in page.rows}) if expand_step_states else {}
+        applied = applied_amendments(pks)
+        plans = {row["id"]: row["plan_id"] for row in page.rows} if expand_step_states else {}
+        trees = step_states_of(plans, applied=applied)
     return page.map(
         lambda row: mappers.run_document(
             [row[column] for column in mappers.RUN_COLUMNS], applied.get(row["id"], []), trees.get(row["id"])
@@ -168,11 +168,3 @@ def list_updates(*, caller: Caller, run_id: str, paging: Paging, path: tuple[str
     if path is not None and not page.rows and paging.cursor is None:
         locate(run_pk=run_pk, run_id=run_id, path=path)
     return page
-
-
-def _applied_ids(run_pks: list[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    rows: Any = AppliedAmendment.objects.filter(run__in=run_pks).order_by("run_id", "number")
-    for run_pk, amendment_id in rows.values_list("run_id", "amendment_id"):
-        found.setdefault(run_pk, []).append(amendment_id)
-    return found

@@ -1,6 +1,6 @@
 """Whole trees: a fixed number of statements, plain dicts, no recursion (design: "whole-tree reads")."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -42,11 +42,14 @@ class Extras:
     history_of_instances: dict[int, list[Document]]
 
 
-def step_states_of(plans: Mapping[int, int], *, plan: Plan | None = None) -> dict[int, Scope]:
+def step_states_of(
+    plans: Mapping[int, int], *, applied: Mapping[int, Sequence[str]], plan: Plan | None = None
+) -> dict[int, Scope]:
     """The ``step_states`` of several runs: ``{run's row id: {step id: StepState}}``, in plan order.
 
-    ``plans`` maps each run's row id to its effective plan's; ``plan`` is that plan where the caller has it already.
-    Six statements; one more for plans that aren't cached, two more where an amendment removed steps.
+    ``plans`` maps each run's row id to its effective plan's; ``applied`` are their ``applied_amendments``; ``plan`` is
+    that plan where the caller has it already. Six statements; one more for plans that aren't cached, one more where
+    an amendment removed steps.
     """
     if not plans:
         return {}
@@ -79,7 +82,7 @@ def step_states_of(plans: Mapping[int, int], *, plan: Plan | None = None) -> dic
                 document["summary"] = skip_sentence(cause)
     _add_instances(plans, states, bodies, extras)
     _say_why_skipped(skipping)
-    _say_who_removed(removed)
+    _say_who_removed(removed, applied)
     return {run_pk: _in_plan_order(tops[run_pk], outlines[plan_pk]) for run_pk, plan_pk in plans.items()}
 
 
@@ -211,38 +214,51 @@ def _say_why_skipped(scopes: list[tuple[Plan, Scope]]) -> None:
             scope[step_id]["summary"] = skip_sentence("dependency", root=root)
 
 
-def _say_who_removed(removed: dict[int, list[Document]]) -> None:
+def _say_who_removed(removed: dict[int, list[Document]], applied: Mapping[int, Sequence[str]]) -> None:
     """Give removed steps the sentence that names the amendment. One statement, none where nothing was removed."""
     if not removed:
         return
     step_ids = {state["step_id"] for states in removed.values() for state in states}
-    for run_pk, amendment_of in removing_amendments(removed, step_ids).items():
-        for state in removed[run_pk]:
+    for run_pk, amendment_of in removing_amendments(removed, step_ids, applied=applied).items():
+        for state in removed.get(run_pk, ()):
             state["summary"] = skip_sentence("removed", amendment_id=amendment_of.get(state["step_id"]))
 
 
-def removing_amendments(run_pks: Collection[int], step_ids: Collection[str]) -> dict[int, dict[str, str]]:
-    """Which amendment took each step out: ``{run's row id: {step id: amendment id}}``; two statements.
+def removing_amendments(
+    run_pks: Collection[int],
+    step_ids: Collection[str],
+    *,
+    applied: Mapping[int, Sequence[str]] | None = None,
+) -> dict[int, dict[str, str]]:
+    """Which amendment took each step out: ``{run's row id: {step id: amendment id}}``.
 
     A removed id is never used again, so it is the amendment after the last one whose plan still had the step, or
-    the run's first.
+    the run's first. One statement, one more where the caller hasn't ``applied_amendments`` of these runs.
     """
-    numbered: dict[int, dict[int, str]] = {}
-    rows = AppliedAmendment.objects.filter(run__in=run_pks).values_list("run_id", "number", "amendment_id")
-    for run_pk, number, amendment_id in rows:
-        numbered.setdefault(run_pk, {})[number] = amendment_id
-    having = AppliedAmendment.objects.filter(run__in=run_pks).values_list("run_id", "plan__steps__step_id")
+    if applied is None:
+        applied = applied_amendments(run_pks)
+    having = AppliedAmendment.objects.filter(run__in=run_pks)
     if len(step_ids) <= _NAMED_REMOVALS:
         having = having.filter(plan__steps__step_id__in=step_ids)
-    last = {(run_pk, step_id): number for run_pk, step_id, number in having.annotate(Max("number"))}
+    numbered = having.values_list("run_id", "plan__steps__step_id").annotate(Max("number"))
+    last = {(run_pk, step_id): number for run_pk, step_id, number in numbered}
     return {
         run_pk: {
-            step_id: numbers[after]
+            step_id: amendments[before]
             for step_id in step_ids
-            if (after := last.get((run_pk, step_id), 0) + 1) in numbers
+            if (before := last.get((run_pk, step_id), 0)) < len(amendments)
         }
-        for run_pk, numbers in numbered.items()
+        for run_pk, amendments in applied.items()
     }
+
+
+def applied_amendments(run_pks: Collection[int]) -> dict[int, list[str]]:
+    """The ids of the amendments that were applied to each run, in order; runs without one are absent."""
+    found: dict[int, list[str]] = {}
+    rows = AppliedAmendment.objects.filter(run__in=run_pks).order_by("run_id", "number")
+    for run_pk, amendment_id in rows.values_list("run_id", "amendment_id"):
+        found.setdefault(run_pk, []).append(amendment_id)
+    return found
 
 
 def _in_plan_order(scope: Scope, plan: Plan) -> Scope:
