@@ -104,15 +104,19 @@ class StepDocument(Document):
             criteria=tuple(
                 domain.Criterion(f"c{place}", given if isinstance(given, str) else given.text)
                 for place, given in enumerate(self.criteria, 1)
-            ),
+            )
+            if self.criteria
+            else (),
             body=None if self.body is None else tuple(self.body),
             on_instance_failure=self.on_instance_failure or ("fail_fast" if construct else None),
             exit_when=self.exit_when,
             instance_params=tuple(
                 domain.InstanceParam(param.name, param.description, param.required)
                 for param in self.instance_params
-            ),
-            fields=tuple(asked.value() for asked in self.fields),
+            )
+            if self.instance_params
+            else (),
+            fields=tuple(asked.value() for asked in self.fields) if self.fields else (),
             group=self.group,
         )
 

@@ -1,5 +1,5 @@
-"""Rows by the thousand: one statement a table, without a model object for each (a plan of 5,000 steps is written
-several times faster than by ``bulk_create``).
+"""Rows by the thousand, without a model object for each: one INSERT of many rows on SQLite, COPY on PostgreSQL (a
+plan of 5,000 steps is written several times faster than by ``bulk_create``).
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,37 @@ from typing import Any
 from django.db import connection
 from django.db.models import Field, Model
 
-_MOST_VALUES = 30_000  # SQLite takes 32,766 values in one statement, PostgreSQL 65,535
+_MOST_VALUES = 30_000  # SQLite takes 32,766 values in one statement
 
 
 def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert ``rows`` of plain values, in the order of ``fields``; JSON columns take JSON text.
 
-    Every other column must have a default in the database or be null. No signal, no model object.
+    Every other column must have a default in the database or be null. No signal, no model object. No row, no
+    statement.
     """
     table = f'"{model._meta.db_table}"'
     columns = ", ".join(f'"{_column(model, name)}"' for name in fields)
+    remaining = iter(rows)
+    if connection.vendor == "postgresql":
+        _copy(f"COPY {table} ({columns}) FROM STDIN", remaining)
+        return
     insert = f"INSERT INTO {table} ({columns}) VALUES "  # noqa: S608 - names of the schema, never of a client
     one = f"({', '.join(['%s'] * len(fields))})"
-    remaining = iter(rows)
     with connection.cursor() as cursor:
         while batch := list(islice(remaining, _MOST_VALUES // len(fields))):
             cursor.execute(insert + ", ".join([one] * len(batch)), list(chain.from_iterable(batch)))
+
+
+def _copy(statement: str, rows: Iterable[Sequence[Any]]) -> None:
+    """PostgreSQL's way for rows: nothing to parse or plan, whatever their number."""
+    remaining = iter(rows)
+    first = next(remaining, None)
+    if first is None:
+        return
+    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
+        for row in chain([first], remaining):
+            copy.write_row(row)
 
 
 def _column(model: type[Model], name: str) -> str:

@@ -120,6 +120,17 @@ def test_what_was_answered_is_what_is_stored(harness: Caller) -> None:
     assert selectors.get_workflow(caller=harness, workflow_id=made["workflow_id"]) == made
 
 
+def test_a_large_plan_is_stored_as_a_small_one_is(harness: Caller) -> None:
+    """The tab, the backslash and the end of a line mean something to the way that large plans take."""
+    steps = [task(f"s{n}", goal=f"Do\t{n}\\N\n", inputs={"n": n}, exit_when=None) for n in range(3_000)]
+    for number, step in enumerate(steps[1:]):
+        step["depends_on"] = [f"s{number}"]
+        step["criteria"] = ["\\.", "\\N"]
+    made = new_draft(harness, loop("l", [step["id"] for step in steps]), *steps)
+    plan_cache.clear()
+    assert selectors.get_workflow(caller=harness, workflow_id=made["workflow_id"]) == made
+
+
 def test_its_first_revision_and_an_audit_entry_are_kept(harness: Caller) -> None:
     made = new_draft(harness, workflow_id="mine")
     revision = models.Revision.objects.get()

@@ -6,13 +6,13 @@ several ways is judged as a whole, so nothing here trusts that ids are unique or
 its first step is the one that others mean.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from chief_project.shared.errors import ValidationFailed
-from workflows.domain.plan import Group, Plan, Step
+from workflows.domain.plan import Field, Group, InstanceParam, Plan, Step
 
 DEEPEST_BODY = 64
 DEEPEST_GROUP = 64
@@ -148,25 +148,24 @@ def _shape(place: int, step: Step) -> Iterator[Problem]:
         )
     if step.fields and step.type != "checkpoint":
         yield Problem(f"{at}/fields", f"fields apply only to checkpoints, and '{step.id}' is a {step.type}")
-    for twice in _repeats(asked.name for asked in step.fields):
+    for twice in _repeats(step.fields):
         yield Problem(
             f"{at}/fields/{twice}/name",
             f"'{step.id}' asks for the same field twice: '{step.fields[twice].name}'",
         )
-    for twice in _repeats(param.name for param in step.instance_params):
+    for twice in _repeats(step.instance_params):
         yield Problem(
             f"{at}/instance_params/{twice}/name",
             f"'{step.id}' names the same instance parameter twice: '{step.instance_params[twice].name}'",
         )
 
 
-def _repeats(values: Iterable[str]) -> Iterator[int]:
-    """The places of values that stood before."""
-    seen: set[str] = set()
-    for place, value in enumerate(values):
-        if value in seen:
-            yield place
-        seen.add(value)
+def _repeats(named: Sequence[Field | InstanceParam]) -> list[int]:
+    """The places of names that stood before."""
+    if len(named) < 2:
+        return []
+    first = {each.name: place for place, each in reversed(list(enumerate(named)))}
+    return [place for place, each in enumerate(named) if first[each.name] != place]
 
 
 def _bodies(steps: tuple[Step, ...], first: dict[str, int], holder: dict[str, str]) -> Iterator[Problem]:
