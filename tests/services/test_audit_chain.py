@@ -15,6 +15,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
+from amendments.services.delete_workflow import delete_workflow
 from chief_project.management.commands.verify_audit import HEADS
 from chief_project.shared import audit, clock
 from chief_project.shared.audit_check import REST_HEADS, check_audit
@@ -54,24 +55,6 @@ def broken() -> str:
 
 def last_of(stream: str) -> AuditEntry:
     return AuditEntry.objects.filter(stream=stream).latest("position")
-
-
-def close(workflow_id: str, caller: Caller) -> None:
-    """What deleting a workflow leaves in the log."""
-    streams = {f"workflow:{workflow_id}": Workflow.objects.get(workflow_id=workflow_id)}
-    streams |= {f"run:{run.run_id}": run for run in Run.objects.filter(workflow__workflow_id=workflow_id)}
-    audit.record(
-        caller=caller,
-        event="workflow.deleted",
-        at=clock.now(),
-        workflow_id=workflow_id,
-        detail={
-            "streams": {
-                name: {"length": row.audit_length, "hash": row.audit_hash} for name, row in streams.items()
-            }
-        },
-    )
-    Workflow.objects.filter(workflow_id=workflow_id).delete()
 
 
 # -- How entries are made ----------------------------------------------------------------------------
@@ -262,7 +245,7 @@ def forge(stream: str) -> None:
 def test_the_streams_of_a_deleted_workflow_verify_by_the_entry_that_closed_them(
     log: list[str], admin: Caller
 ) -> None:
-    close("wf_1", admin)
+    delete_workflow(caller=admin, workflow_id="wf_1")
     verdict = check_audit(heads=HEADS)
     assert verdict.broken is None
     assert verdict.streams == 5
@@ -291,7 +274,7 @@ def test_the_streams_of_a_deleted_workflow_verify_by_the_entry_that_closed_them(
 def test_tampering_with_a_closed_stream_is_found(
     tamper: Tampering, said: str, log: list[str], admin: Caller
 ) -> None:
-    close("wf_1", admin)
+    delete_workflow(caller=admin, workflow_id="wf_1")
     tamper()
     assert broken().startswith(said)
 
