@@ -90,9 +90,7 @@ def propose_amendment(
                 "proposed_by": proposed_by,
                 "kind": kind,
                 "reason": reason,
-                "operations": [
-                    {"op": operation.op, "target_step_id": operation.target} for operation in operations
-                ],
+                "operations": [operation.named for operation in operations],
                 "run_status_was": was,
             },
         )
