@@ -135,13 +135,14 @@ def _changed_fields(before: Step, after: Step, budget: _Budget) -> dict[str, dic
             found[name] = _text_change(old, new, budget)
     for name in _SETS:
         old, new = getattr(before, name), getattr(after, name)
-        if (old is None) is (new is None) and set(old or ()) == set(new or ()):
+        former, later = set(old or ()), set(new or ())
+        if (old is None) is (new is None) and former == later:
             continue
         found[name] = {
             "before": None if old is None else list(old),
             "after": None if new is None else list(new),
-            "added": [step_id for step_id in new or () if step_id not in (old or ())],
-            "removed": [step_id for step_id in old or () if step_id not in (new or ())],
+            "added": [step_id for step_id in new or () if step_id not in former],
+            "removed": [step_id for step_id in old or () if step_id not in later],
         }
     for name in ("inputs", "outputs"):
         old, new = getattr(before, name), getattr(after, name)
