@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from time import perf_counter
 from typing import Any
+from unittest.mock import patch
 
 import psycopg
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, transaction
+from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 Statement = tuple[str, Any]
@@ -28,9 +31,10 @@ def rehearse(act: Callable[[], Any]) -> list[Statement]:
     said: list[Statement] = []
 
     def listen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        said.append((sql, list(params) if many else params))
+        said.append((sql, list(params) if many else tuple(params or ())))
         return execute(sql, params, many, context)
 
+    counters = _counters()
     # Django drops a connection that is in a transaction when a request begins or ends, and so would end this one.
     for moment in (request_started, request_finished):
         moment.disconnect(close_old_connections)
@@ -41,7 +45,27 @@ def rehearse(act: Callable[[], Any]) -> list[Statement]:
     finally:
         for moment in (request_started, request_finished):
             moment.connect(close_old_connections)
+        _set_back(counters)
     return said
+
+
+def _counters() -> list[tuple[str, int]]:
+    """PostgreSQL's sequences and where they are."""
+    if not is_postgresql():
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sequencename, last_value FROM pg_sequences WHERE last_value IS NOT NULL")
+        return list(cursor.fetchall())
+
+
+def _set_back(counters: Sequence[tuple[str, int]]) -> None:
+    """A rollback doesn't take a sequence back; a replay's rows get the ids they are named by only if it stands."""
+    moved = [
+        (name, here) for (name, here), now in zip(counters, _counters(), strict=False) if (name, here) != now
+    ]
+    with connection.cursor() as cursor:
+        for sequence, value in moved:
+            cursor.execute("SELECT setval(%s::regclass, %s)", [f'"{sequence}"', value])
 
 
 class Driver:
@@ -53,11 +77,11 @@ class Driver:
         A statement whose values are a list of rows goes through ``executemany``.
         """
         cursor = self._cursor()
-        ready = [(self._own(sql), params or ()) for sql, params in statements]
+        ready = [(self._own(sql), params) for sql, params in statements]
         begin = perf_counter()
         cursor.execute("BEGIN" if self._postgresql else "BEGIN IMMEDIATE")
         for sql, params in ready:
-            if isinstance(params, list) and params and isinstance(params[0], tuple):
+            if isinstance(params, list):
                 cursor.executemany(sql, params)
             else:
                 cursor.execute(sql, params)
@@ -80,20 +104,36 @@ class Driver:
         return sql if self._postgresql else sql.replace("%s", "?")
 
 
-_ONE_ROW = re.compile(r"(INSERT INTO .*? VALUES )(\([%s, ]*\))(, \([%s, ]*\))+", re.DOTALL)
+@contextmanager
+def inserts_row_by_row() -> Iterator[None]:
+    """The product writes a plan's rows with ``executemany``, so that a rehearsal hears them on both databases."""
+
+    def insert(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        columns = ", ".join(f'"{model._meta.get_field(name).column}"' for name in fields)
+        marks = ", ".join(["%s"] * len(fields))
+        given = [tuple(row) for row in rows]
+        if given:
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({marks})', given
+                )
+
+    with patch("workflows.mappers.insert_rows", insert):
+        yield
 
 
-def row_by_row(statements: Sequence[Statement]) -> list[Statement]:
-    """INSERTs of many rows as INSERTs of one row and a list of rows; the others as they are."""
+def many_at_once(statements: Sequence[Statement]) -> list[Statement]:
+    """The same with INSERTs of many rows; a statement takes 30,000 values at most."""
     found: list[Statement] = []
     for sql, params in statements:
-        many = _ONE_ROW.fullmatch(sql)
-        if many is None:
+        if not isinstance(params, list):
             found.append((sql, params))
             continue
-        width = many[2].count("%s")
-        rows = [tuple(params[start : start + width]) for start in range(0, len(params), width)]
-        found.append((many[1] + many[2], rows))
+        head, one = sql[: sql.rindex("(")], sql[sql.rindex("(") :]
+        batch = 30_000 // len(params[0])
+        for start in range(0, len(params), batch):
+            rows = params[start : start + batch]
+            found.append((head + ", ".join([one] * len(rows)), tuple(chain.from_iterable(rows))))
     return found
 
 

@@ -155,9 +155,8 @@ class Bench:
             body = subjects.plan_of(steps)
             taken: dict[str, Seconds] = {"whole": [], "many": [], "one": []}
             for turn in range(2 + rounds):
-                inserts = self._inserts(body)
-                many = driver.replay(inserts)
-                one = driver.replay(database.row_by_row(self._inserts(body)))
+                one = driver.replay(self._inserts(body))
+                many = driver.replay(database.many_at_once(self._inserts(body)))
                 whole = self.client.post("/v1/workflows", body).seconds
                 if turn >= 2:
                     for name, seconds in (("whole", whole), ("many", many), ("one", one)):
@@ -181,7 +180,8 @@ class Bench:
         )
 
     def _inserts(self, body: dict[str, Any]) -> list[database.Statement]:
-        said = database.rehearse(lambda: self.client.post("/v1/workflows", body))
+        with database.inserts_row_by_row():
+            said = database.rehearse(lambda: self.client.post("/v1/workflows", body))
         return [(sql, params) for sql, params in said if sql.startswith("INSERT")]
 
     # -- e -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from chief_project.shared.rows import insert
 from workflows import models
 from workflows.domain.diff import step_document
 from workflows.domain.plan import CONSTRUCTS, Criterion, Field, Group, InstanceParam, Plan, Step
@@ -73,7 +74,7 @@ plan_cache = _PlanCache(_CACHE_STEPS)
 def save_plan(plan: Plan, *, at: datetime) -> models.Plan:
     """Write the rows of a plan that keeps the rules: one statement a table, a few more beyond thousands of steps."""
     plan_pk = secrets.randbelow(PLANS - 1) + 1
-    row = models.Plan.objects.create(pk=plan_pk, created_at=at, step_count=len(plan.steps))
+    row = insert(models.Plan(pk=plan_pk, created_at=at, step_count=len(plan.steps)))
     first = row.pk * PLACES
     key = {step.id: first + place for place, step in enumerate(plan.steps)}
     container, place_in_body = _bodies(plan, key)

@@ -9,8 +9,12 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
+from django.db import connection
+
+from chief_project.shared import rows
 from chief_project.shared.caller import Caller
 from chief_project.shared.clock import iso
 from chief_project.shared.models import AuditedRow, AuditEntry, AuditStream
@@ -120,9 +124,16 @@ def record(
         amendment_id=amendment_id,
         stream=stream,
     )
-    AuditEntry.objects.create(**{name: getattr(entry, name) for name in Entry.__slots__})
+    rows.insert(AuditEntry(**{name: getattr(entry, name) for name in Entry.__slots__}))
     head.audit_length, head.audit_hash = entry.position, entry.hash
-    type(head)._default_manager.filter(pk=head.pk).update(audit_length=entry.position, audit_hash=entry.hash)
+    with connection.cursor() as cursor:
+        cursor.execute(_move_head(type(head)), [entry.position, entry.hash, head.pk])
+
+
+@cache
+def _move_head(kind: type[AuditedRow]) -> str:
+    table, key = kind._meta.db_table, kind._meta.pk.column
+    return f'UPDATE "{table}" SET audit_length = %s, audit_hash = %s WHERE "{key}" = %s'  # noqa: S608 - our own names
 
 
 def lock_rest() -> AuditStream:

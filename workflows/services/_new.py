@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chief_project.shared import audit, ids
+from chief_project.shared import audit, ids, rows
 from chief_project.shared.caller import Caller
 from chief_project.shared.services.use_id import use_id
 from workflows import models
@@ -49,7 +49,7 @@ def insert_workflow(
     ensure_valid(new.plan)
     use_id(kind="workflow", value=workflow_id, field="workflow_id")
     plan = save_plan(new.plan, at=at)
-    row = models.Workflow.objects.create(
+    row = models.Workflow(
         workflow_id=workflow_id,
         title=new.title,
         source=new.source,
@@ -66,6 +66,7 @@ def insert_workflow(
         created_at=at,
         updated_at=at,
     )
+    rows.insert(row)
     keep_revision(row, caller=caller, at=at, reason=reason)
     index_workflow(row, new.plan)
     audit.record(
@@ -91,7 +92,7 @@ def insert_workflow(
 
 def keep_revision(row: models.Workflow, *, caller: Caller, at: datetime, reason: str | None) -> None:
     """Keep the draft's text as it stands, under its number."""
-    models.Revision.objects.create(
+    revision = models.Revision(
         workflow=row,
         number=row.revision,
         etag=row.etag,
@@ -103,3 +104,4 @@ def keep_revision(row: models.Workflow, *, caller: Caller, at: datetime, reason:
         via=caller.via,
         reason=reason,
     )
+    rows.insert(revision)
