@@ -3,7 +3,9 @@
 from django.contrib import admin
 
 from amendments import models
-from chief_project.shared.admin_records import Record, brief, choice
+from amendments.services.approve_amendment import approve_amendment
+from amendments.services.reject_amendment import reject_amendment
+from chief_project.shared.admin_records import Record, brief, choice, decision
 
 
 @admin.register(models.Amendment)
@@ -23,12 +25,32 @@ class AmendmentAdmin(Record):
         choice("status", ["pending_approval", "approved", "rejected", "withdrawn"]),
         choice("kind", ["forward", "history_edit"]),
     )
+    actions = (
+        decision(
+            "Approve",
+            lambda caller, row, reason, seen: approve_amendment(
+                caller=caller, amendment_id=row.amendment_id, decided_by=caller.actor, reason=reason
+            ),
+            done="Approved {row}",
+        ),
+        decision(
+            "Reject",
+            lambda caller, row, reason, seen: reject_amendment(
+                caller=caller, amendment_id=row.amendment_id, decided_by=caller.actor, reason=reason
+            ),
+            done="Rejected {row}",
+        ),
+    )
     list_select_related = ("run",)
     search_fields = ("amendment_id", "run__run_id", "reason", "proposed_by", "decided_by")
     see = (
         ("operations", "amendments_operation", "amendment__id__exact", "pk"),
         ("audit", "shared_auditentry", "amendment_id", "amendment_id"),
     )
+
+    def about(self, row: models.Amendment) -> str:
+        """What is asked for, in a line."""
+        return f"{row.kind} of run {row.run.run_id}, proposed by {row.proposed_by[:200]}: {row.reason[:400]}"
 
 
 @admin.register(models.Operation)

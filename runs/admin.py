@@ -2,9 +2,10 @@
 
 from django.contrib import admin
 
-from chief_project.shared.admin_records import Record, brief, choice
+from chief_project.shared.admin_records import Record, action, brief, choice
 from runs import models
 from runs.models.run import INSTANCE_STATUSES, RUN_STATUSES, STEP_STATUSES
+from runs.services.acknowledge_run import acknowledge_run
 
 VIAS = choice("via", ["rest", "mcp", "web", "admin", "cli"])
 
@@ -35,6 +36,13 @@ class RunAdmin(Record):
         ("amendments", "amendments_amendment", "run__id__exact", "pk"),
         ("plan", "workflows_step", "plan__id__exact", "plan_id"),
         ("audit", "shared_auditentry", "run_id", "run_id"),
+    )
+    actions = (
+        action(
+            "Acknowledge as failed",
+            lambda caller, row: acknowledge_run(caller=caller, run_id=row.run_id, by=caller.actor),
+            done="Acknowledged {row}",
+        ),
     )
 
 

@@ -2,10 +2,11 @@
 
 from django.contrib import admin
 
-from chief_project.shared.admin_records import Record, action, brief, choice
+from chief_project.shared.admin_records import Record, brief, choice, decision
 from workflows import models
 from workflows.services.approve_workflow import approve_workflow
 from workflows.services.archive_workflow import archive_workflow
+from workflows.services.send_back_workflow import send_back_workflow
 
 TYPES = ["task", "loop", "parallel", "checkpoint", "workflow_ref"]
 
@@ -40,21 +41,47 @@ class WorkflowAdmin(Record):
         ("audit", "shared_auditentry", "workflow_id", "workflow_id"),
     )
     actions = (
-        action(
+        decision(
             "Approve",
-            lambda caller, row: approve_workflow(
-                caller=caller, workflow_id=row.workflow_id, decided_by=caller.actor
+            lambda caller, row, reason, seen: approve_workflow(
+                caller=caller,
+                workflow_id=row.workflow_id,
+                decided_by=caller.actor,
+                reason=reason,
+                revision=_number(seen),
             ),
             done="Approved {row}",
+            seen=lambda row: str(row.revision),
         ),
-        action(
+        decision(
+            "Send back",
+            lambda caller, row, reason, seen: send_back_workflow(
+                caller=caller,
+                workflow_id=row.workflow_id,
+                decided_by=caller.actor,
+                reason=reason,
+                revision=_number(seen),
+            ),
+            done="Sent {row} back",
+            seen=lambda row: str(row.revision),
+        ),
+        decision(
             "Archive",
-            lambda caller, row: archive_workflow(
-                caller=caller, workflow_id=row.workflow_id, decided_by=caller.actor
+            lambda caller, row, reason, seen: archive_workflow(
+                caller=caller, workflow_id=row.workflow_id, decided_by=caller.actor, reason=reason
             ),
             done="Archived {row}",
         ),
     )
+
+    def about(self, row: models.Workflow) -> str:
+        """What stands there, in a line."""
+        return f"{row.title[:200]}: {row.status}, version {row.version}, revision {row.revision}, {row.plan.step_count} steps"
+
+
+def _number(seen: str) -> int | None:
+    """The revision that the page showed."""
+    return int(seen) if seen.isdecimal() and len(seen) < 10 else None
 
 
 class KeptPlanAdmin(Record):

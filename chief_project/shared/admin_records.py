@@ -4,11 +4,13 @@ Whatever changes something is an action that calls a service with the admin as i
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.http import urlencode
@@ -69,15 +71,23 @@ class Record(admin.ModelAdmin):
     @admin.display(description="see also")
     def see_also(self, row: Model) -> SafeString:
         """Links to the rows that belong to this one."""
-        links = (
+        return self.links(row, self.see)
+
+    def links(self, row: Model, see: Sequence[tuple[str, str, str, str]]) -> SafeString:
+        """Links to the tables in ``see``, filtered by this row."""
+        found = (
             (
                 reverse(f"{self.admin_site.name}:{table}_changelist"),
                 urlencode({lookup: getattr(row, own)}),
                 words,
             )
-            for words, table, lookup, own in self.see
+            for words, table, lookup, own in see
         )
-        return format_html_join(" · ", '<a href="{}?{}">{}</a>', links)
+        return format_html_join(" · ", '<a href="{}?{}">{}</a>', found)
+
+    def about(self, row: Any) -> str:
+        """What a page that decides on the row says of it."""
+        return ""
 
 
 def brief(name: str, words: str | None = None) -> Callable[[Any], str]:
@@ -119,12 +129,64 @@ def action(words: str, call: Callable[[Caller, Any], Any], *, done: str) -> Acti
     def run(record: Record, request: HttpRequest, rows: QuerySet[Any]) -> None:
         caller = admin_caller(request)
         for row in rows:
-            try:
-                call(caller, row)
-            except ChiefError as problem:
-                record.message_user(request, f"Not done for {row}: {problem.message}", messages.ERROR)
-            else:
-                record.message_user(request, done.format(row=row), messages.SUCCESS)
+            _do(record, request, row, partial(call, caller, row), done)
 
-    run.__name__ = words.lower().replace(" ", "_").replace("'", "")
+    run.__name__ = _name(words)
     return run
+
+
+def decision(
+    words: str,
+    call: Callable[[Caller, Any, str | None, str], Any],
+    *,
+    done: str,
+    seen: Callable[[Any], str] = lambda row: "",
+    links: Sequence[tuple[str, str, str, str]] = (),
+) -> Action:
+    """An action that first shows what is being decided and asks for the reason.
+
+    ``call`` gets the caller, the row, the reason and what ``seen`` said of the row when the page was shown, so that
+    a decision holds for what was read. ``links`` lead to what should be read, as ``Record.see`` does.
+    """
+
+    @admin.action(description=words)
+    def run(record: Record, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
+        caller = admin_caller(request)
+        if "decided" not in request.POST:
+            context = {
+                **record.admin_site.each_context(request),
+                "title": words,
+                "opts": record.opts,
+                "action": run.__name__,
+                "decided": [
+                    {
+                        "row": row,
+                        "seen": seen(row),
+                        "about": record.about(row),
+                        "links": record.links(row, links or record.see),
+                    }
+                    for row in rows
+                ],
+            }
+            return TemplateResponse(request, "admin/chief_decide.html", context)
+        reason = request.POST.get("reason", "").strip() or None
+        for row in rows:
+            shown = request.POST.get(f"seen_{row.pk}", "")
+            _do(record, request, row, partial(call, caller, row, reason, shown), done)
+        return None
+
+    run.__name__ = _name(words)
+    return run
+
+
+def _do(record: Record, request: HttpRequest, row: Any, call: Callable[[], Any], done: str) -> None:
+    try:
+        call()
+    except ChiefError as problem:
+        record.message_user(request, f"Not done for {row}: {problem.message}", messages.ERROR)
+    else:
+        record.message_user(request, done.format(row=row), messages.SUCCESS)
+
+
+def _name(words: str) -> str:
+    return words.lower().replace(" ", "_").replace("'", "")

@@ -14,11 +14,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from amendments.models import Amendment
 from chief_project.shared import principals, selectors
 from chief_project.shared.caller import Caller, Role
 from chief_project.shared.models import ApiToken, AuditEntry, SigninLink, User
+from runs.models import Run
 from runs.services.register_run import register_run
+from tests.amendments import insert_after, propose
 from tests.plans import checkpoint, parallel, task
+from tests.runs import new_run, report
 from tests.workflows import new_approved, new_draft
 from workflows.models import Workflow
 
@@ -63,6 +67,23 @@ def work(admin: Caller, harness: Caller) -> str:
 def do(client: Client, model: Any, action: str, *rows: Any) -> str:
     """Run an action on rows and give the page that follows."""
     sent = {"action": action, "_selected_action": [row.pk for row in rows]}
+    return client.post(url(model, "changelist"), sent, follow=True).content.decode()
+
+
+def decide(client: Client, model: Any, action: str, *rows: Any, reason: str = "") -> str:
+    """Go through the page of a decision as a person would: read, say why, press."""
+    page = client.post(
+        url(model, "changelist"), {"action": action, "_selected_action": [row.pk for row in rows]}
+    )
+    assert page.status_code == 200
+    sent = {
+        "action": action,
+        "decided": "yes",
+        "reason": reason,
+        "_selected_action": [row.pk for row in rows],
+    }
+    for each in page.context["decided"]:
+        sent[f"seen_{each['row'].pk}"] = each["seen"]
     return client.post(url(model, "changelist"), sent, follow=True).content.decode()
 
 
@@ -233,30 +254,81 @@ def test_no_row_is_added_changed_or_deleted_here(site: Client, work: str) -> Non
 # -- Acting ------------------------------------------------------------------------------------------
 
 
+def test_a_decision_is_shown_before_it_is_made(site: Client, admin: Caller) -> None:
+    new_draft(admin, workflow_id="wf_1", title=NASTY)
+    row = Workflow.objects.get()
+    page = do(site, Workflow, "approve", row)
+    assert "draft, version 1, revision 1, 2 steps" in page
+    assert f"/admin/workflows/step/?plan__id__exact={row.plan_id}" in page
+    assert NASTY not in page
+    assert Workflow.objects.get().status == "draft"
+
+
 def test_approving_goes_through_the_service(site: Client, admin: Caller) -> None:
     new_draft(admin, workflow_id="wf_1")
+    assert "Approved wf_1" in decide(site, Workflow, "approve", Workflow.objects.get(), reason="Good")
     row = Workflow.objects.get()
-    assert "Approved wf_1" in do(site, Workflow, "approve", row)
-    row.refresh_from_db()
     assert (row.status, row.decided_by) == ("approved", "owner")
     entry = last_entry()
     assert (entry["event"], entry["actor"], entry["via"]) == ("workflow.approved", "owner", "admin")
+    assert entry["detail"]["reason"] == "Good"
 
 
-def test_an_action_that_is_refused_says_why_and_the_others_go_on(site: Client, admin: Caller) -> None:
+def test_an_approval_holds_for_the_revision_that_was_shown(site: Client, admin: Caller) -> None:
+    new_draft(admin, workflow_id="wf_1")
+    row = Workflow.objects.get()
+    sent = {"action": "approve", "decided": "yes", "_selected_action": [row.pk], f"seen_{row.pk}": "2"}
+    page = site.post(url(Workflow, "changelist"), sent, follow=True).content.decode()
+    assert "Not done for wf_1: you would approve revision 2" in page
+    assert Workflow.objects.get().status == "draft"
+
+
+def test_a_decision_that_is_refused_says_why_and_the_others_go_on(site: Client, admin: Caller) -> None:
     new_approved(admin, workflow_id="wf_1")
     new_draft(admin, workflow_id="wf_2")
-    page = do(site, Workflow, "approve", *Workflow.objects.all())
+    page = decide(site, Workflow, "approve", *Workflow.objects.all())
     assert "Approved wf_2" in page
     assert "Not done for wf_1: " in page
     assert len(AuditEntry.objects.filter(event="workflow.approved")) == 2
 
 
-def test_archiving_goes_through_the_service(site: Client, admin: Caller) -> None:
-    new_approved(admin, workflow_id="wf_1")
-    assert "Archived wf_1" in do(site, Workflow, "archive", Workflow.objects.get())
-    assert Workflow.objects.get().status == "archived"
-    assert (last_entry()["event"], last_entry()["via"]) == ("workflow.archived", "admin")
+@pytest.mark.parametrize(
+    ("action", "event", "said"),
+    [
+        ("archive", "workflow.archived", "Archived wf_1"),
+        ("send_back", "workflow.sent_back", "Sent wf_1 back"),
+    ],
+)
+def test_the_other_decisions_on_a_plan_go_through_services(
+    action: str, event: str, said: str, site: Client, admin: Caller
+) -> None:
+    new_draft(admin, workflow_id="wf_1")
+    assert said in decide(site, Workflow, action, Workflow.objects.get(), reason="Because")
+    assert (last_entry()["event"], last_entry()["via"]) == (event, "admin")
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "said"), [("approve", "approved", "Approved"), ("reject", "rejected", "Rejected")]
+)
+def test_an_amendment_is_decided_through_the_service(
+    action: str, status: str, said: str, site: Client, admin: Caller, harness: Caller
+) -> None:
+    new_run(admin, "a")
+    propose(harness, insert_after("a", task("b")))
+    row = Amendment.objects.get()
+    assert f"proposed by {row.proposed_by}" in do(site, Amendment, action, row)
+    assert said in decide(site, Amendment, action, row, reason="Because")
+    row.refresh_from_db()
+    assert (row.status, row.decided_by, row.decided_via) == (status, "owner", "admin")
+    assert last_entry()["event"] == f"amendment.{status}"
+
+
+def test_a_failed_run_is_acknowledged_through_the_service(site: Client, admin: Caller) -> None:
+    new_run(admin, "a")
+    assert "Not done for r1: " in do(site, Run, "acknowledge_as_failed", Run.objects.get())
+    report(admin, "a", status="failed")
+    assert "Acknowledged r1" in do(site, Run, "acknowledge_as_failed", Run.objects.get())
+    assert last_entry()["event"] == "run.acknowledged"
 
 
 def test_a_token_is_made_by_a_form_and_shown_once(site: Client) -> None:
