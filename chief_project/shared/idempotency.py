@@ -85,9 +85,10 @@ def purge(*, at: datetime, at_most: int | None = None) -> int:
 
 
 def purge_now_and_then(*, at: datetime) -> None:
-    """A bounded purge once an hour per process; call it after the operation's transaction has ended."""
+    """A bounded purge once an hour per process, and soon again while there is more; call it outside a transaction."""
     global _next_purge
     moment = time.monotonic()
     if moment >= _next_purge:
         _next_purge = moment + PURGE_EVERY_SECONDS
-        purge(at=at, at_most=PURGE_AT_MOST)
+        if purge(at=at, at_most=PURGE_AT_MOST) == PURGE_AT_MOST:
+            _next_purge = moment + 1

@@ -152,7 +152,8 @@ def test_a_busy_database_is_a_503_that_says_when_to_come_back(api: APIClient) ->
 
 
 def test_a_foreign_host_is_refused_in_the_envelope(client: APIClient) -> None:
-    refused(client.get("/v1/tagged", headers={"host": "evil.example"}), 422, "validation_failed")
+    error = refused(client.get("/v1/tagged", headers={"host": "evil.example"}), 422, "validation_failed")
+    assert "not served to this host" in error["message"]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,12 @@ def test_a_database_that_is_away_makes_it_unready_and_leaks_nothing(
     assert "10.0.0.7" not in answer.content.decode()
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_a_probe_may_come_by_any_address(client: Client, path: str) -> None:
+    assert client.get(path, headers={"host": "10.0.0.3:8000"}).status_code == 204
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_probes_only_look(client: Client, path: str) -> None:
     assert client.post(path).status_code == 405

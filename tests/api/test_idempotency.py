@@ -1,6 +1,7 @@
 """A repeated POST with its ``Idempotency-Key`` gets the answer it got before (contract 1)."""
 
 import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -205,6 +206,21 @@ def test_a_process_purges_once_an_hour_after_an_answer(post: Post, monkeypatch: 
     monkeypatch.setattr(idempotency, "_next_purge", 0.0)
     post({"title": "b"}, key="new")
     assert list(KeptAnswer.objects.values_list("key", flat=True)) == ["new"]
+
+
+def test_a_purge_that_left_some_is_followed_by_another(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        post({"title": f"t{number}"}, key=f"k{number}")
+    KeptAnswer.objects.update(created_at=clock.now() - timedelta(hours=25))
+    monkeypatch.setattr(idempotency, "PURGE_AT_MOST", 2)
+    monkeypatch.setattr(idempotency, "_next_purge", 0.0)
+    idempotency.purge_now_and_then(at=clock.now())
+    assert KeptAnswer.objects.count() == 1
+    assert idempotency._next_purge < time.monotonic() + 2
+    monkeypatch.setattr(idempotency, "_next_purge", 0.0)
+    idempotency.purge_now_and_then(at=clock.now())
+    assert KeptAnswer.objects.count() == 0
+    assert idempotency._next_purge > time.monotonic() + 3000
 
 
 @pytest.mark.django_db(transaction=True)

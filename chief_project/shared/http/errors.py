@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
@@ -87,6 +87,8 @@ def answer_to(problem: Exception, request: HttpRequest | None = None) -> JSONRes
         return refusal(413, "the body is too large: send less, or split it")
     if isinstance(problem, UnreadablePostError | RawPostDataException):
         return refusal(422, "the body ended before it was complete: send it again")
+    if isinstance(problem, DisallowedHost):
+        return refusal(422, "not served to this host: use the address that Chief was set up for (CHIEF_URL)")
     if isinstance(problem, SuspiciousOperation):
         return refusal(422, "the request is malformed")
     if isinstance(problem, IntegrityError):

@@ -1,11 +1,22 @@
-"""The one middleware of ours."""
+"""Django's middleware and django-csp's, each with one exception of ours."""
 
 from csp.constants import HEADER
 from csp.middleware import CSPMiddleware
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.http.response import HttpResponseBase, HttpResponsePermanentRedirect
+from django.middleware.common import CommonMiddleware
 
 API_POLICY = (HEADER, "default-src 'none'; frame-ancestors 'none'")
+
+PROBES = frozenset({"/healthz", "/readyz"})
+
+
+class ServedHosts(CommonMiddleware):
+    """Django's, which refuses foreign hosts; but a probe names whatever address it was given."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        """A redirect to the address with a slash, where only that one exists."""
+        return None if request.path_info in PROBES else super().process_request(request)
 
 
 class ContentSecurityPolicy(CSPMiddleware):
