@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
@@ -206,6 +206,15 @@ def test_a_process_purges_once_an_hour_after_an_answer(post: Post, monkeypatch: 
     monkeypatch.setattr(idempotency, "_next_purge", 0.0)
     post({"title": "b"}, key="new")
     assert list(KeptAnswer.objects.values_list("key", flat=True)) == ["new"]
+
+
+def test_a_purge_that_fails_takes_no_answer_away(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(**_: Any) -> int:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(idempotency, "purge", locked)
+    monkeypatch.setattr(idempotency, "_next_purge", 0.0)
+    assert post({"title": "a"}).status_code == 201
 
 
 def test_a_purge_that_left_some_is_followed_by_another(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
