@@ -1,11 +1,12 @@
 """What hangs on one state or instance, for the answer to a write: read only where its row counts something."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from runs import mappers
 from runs.mappers import Document
 from runs.models import Artifact, ArtifactComment, Question, Snapshot
+from runs.selectors.trees import comments_of
 
 
 class Counted(Protocol):
@@ -63,10 +64,13 @@ def artifacts_of(**where: int | str) -> list[Document]:
 
 
 def _history(**where: int) -> list[Document]:
-    rows = Snapshot.objects.filter(**where).order_by("pk")
+    columns = ("run_id", "document", "superseded_at", "amendment_id", "instance__construct__step_id")
+    rows: list[Any] = list(Snapshot.objects.filter(**where).order_by("pk").values_list(*columns))
+    # What was said later about an artifact in there is shown in there, as in the whole tree.
+    said = comments_of({row[0] for row in rows})
     return [
-        mappers.history_document(document, superseded_at, amendment_id, {}, parent_step_id=parent)
-        for document, superseded_at, amendment_id, parent in rows.values_list(
-            "document", "superseded_at", "amendment_id", "instance__construct__step_id"
+        mappers.history_document(
+            document, superseded_at, amendment_id, said.get(run_pk, {}), parent_step_id=parent
         )
+        for run_pk, document, superseded_at, amendment_id, parent in rows
     ]

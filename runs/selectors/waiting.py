@@ -1,7 +1,7 @@
 """What waits for a person in runs: blocked checkpoints, open questions, failed runs that nobody has seen.
 
 Each reader gives the oldest first, at most ``limit`` of those ``after`` a moment, as ``(since, row id, document)``.
-A cancelled run asks for nothing; what an amendment took out isn't blocked any more.
+A run that is over asks for nothing; what an amendment took out isn't blocked any more.
 """
 
 from collections.abc import Iterable
@@ -153,7 +153,7 @@ _RUN = (
 )
 # A run's own count narrows the search to runs in which something waits; states have no index by status,
 # because every report would have to keep it.
-_SOMETHING_BLOCKED = Q(run__blocked_on_person__gt=0) & ~Q(run__status="cancelled")
+_SOMETHING_BLOCKED = Q(run__blocked_on_person__gt=0) & ~Q(run__status__in=["cancelled", "completed"])
 
 
 def _checkpoints() -> Any:

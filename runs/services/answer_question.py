@@ -29,6 +29,7 @@ def answer_question(
         writing = Writing(caller, run_id, path, if_match)
         writing.refuse_cancelled()
         question = open_question(writing, answer["question_id"], doing="answered")
+        writing.refuse_completed()
         response = answer.get("response") or {}
         _check(question, response)
         by = caller.claim(answer.get("answered_by", "human"))

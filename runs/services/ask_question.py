@@ -82,3 +82,4 @@ def _judge(writing: Writing) -> None:
             else f"step '{state.step_id}' is {state.status}: only a running step asks",
             status=state.status,
         )
+    writing.refuse_completed()

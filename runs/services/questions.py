@@ -1,7 +1,12 @@
 """What asking, answering and withdrawing a question share (contract 3, "questions")."""
 
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Q
+
 from chief_project.shared.errors import InvalidTransition, ValidationFailed
-from runs.models import Question
+from runs.models import Question, Snapshot
 from runs.services.writing import Writing
 
 
@@ -14,9 +19,8 @@ def open_question(writing: Writing, question_id: str, *, doing: str) -> Question
     current = writing.counts.open_question
     if current == question_id:
         return Question.objects.get(question_id=question_id)
-    late = Question.objects.filter(state=writing.state.pk, question_id=question_id).first()
-    if late is not None:
-        how = f"was answered by {late.answered_by}" if late.closed is None else _why_closed(late)
+    how = _how_it_ended(writing, question_id)
+    if how is not None:
         raise InvalidTransition(
             f"question {question_id} of step '{step_id}' {how}: it can't be {doing} any more",
             question_id=question_id,
@@ -33,6 +37,34 @@ def open_question(writing: Writing, question_id: str, *, doing: str) -> Question
     )
 
 
-def _why_closed(question: Question) -> str:
-    closed = question.closed or {}
+def _how_it_ended(writing: Writing, question_id: str) -> str | None:
+    """How a question of this step ended, also one that an amendment put into the history; ``None``: not its own."""
+    row = Question.objects.filter(state=writing.state.pk, question_id=question_id).first()
+    if row is not None:
+        return _ending(row.closed, row.answered_by)
+    levels = writing.chain.levels
+    kept = Snapshot.objects.filter(
+        Q(state__in=[writing.state.pk, *(construct.pk for construct, _ in levels)])
+        | Q(instance__in=[instance.pk for _, instance in levels])
+    )
+    for document in kept.order_by("-pk").values_list("document", flat=True):
+        for question in _questions_in(document):
+            if question["question_id"] == question_id:
+                return _ending(question["closed"], question["answered_by"])
+    return None
+
+
+def _questions_in(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    stack = [document]
+    while stack:
+        part = stack.pop()
+        yield from part.get("questions") or ()
+        stack += part.get("instances") or ()
+        stack += (part.get("step_states") or {}).values()
+        stack += part.get("history") or ()
+
+
+def _ending(closed: dict[str, Any] | None, answered_by: str | None) -> str:
+    if closed is None:
+        return f"was answered by {answered_by}"
     return f"was closed by {closed['by']}" + (f" ({closed['reason']})" if closed.get("reason") else "")

@@ -65,7 +65,6 @@ def register_run(
             batch_size=_BATCH,
         )
         search.index("run", run.pk, [name])
-        search.index("run", run.pk, [name])
         audit.record(
             caller=caller,
             event="run.registered",

@@ -78,6 +78,7 @@ def _judge(writing: Writing, instance: dict[str, Any]) -> Step:
         )
     writing.refuse_skipped()
     refuse_terminal(construct)
+    writing.refuse_completed()
     if construct.instances_closed:
         raise InvariantViolation(
             f"{construct.type} '{construct.step_id}' is closed and takes no more instances: propose an amendment with"

@@ -25,6 +25,7 @@ def report_instance_update(
         writing = Writing(caller, run_id, path, if_match)
         writing.refuse_cancelled()
         _refuse_terminal(writing)
+        writing.refuse_completed()
         status = report.get("status")
         if status is None:
             node = writing.instance
@@ -61,7 +62,13 @@ def _refuse_terminal(writing: Writing) -> None:
             status=instance.status,
         )
     if instance.status == "skipped":
-        by = "an amendment removed it" if instance.skip_cause == "removed" else "the run was cancelled"
+        by = writing.remover(*writing.around) if instance.skip_cause == "removed" else None
+        why = f"amendment '{by}' removed its construct" if by else "an amendment removed its construct"
+        if instance.skip_cause != "removed":
+            why = "the run was cancelled"
         raise InvalidTransition(
-            f"instance '{instance.instance_id}' is skipped: {by}", status="skipped", cause=instance.skip_cause
+            f"instance '{instance.instance_id}' is skipped: {why}",
+            status="skipped",
+            cause=instance.skip_cause,
+            amendment_id=by,
         )

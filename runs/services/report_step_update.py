@@ -38,6 +38,7 @@ def take_step_report(writing: Writing, report: dict[str, Any]) -> None:
     writing.refuse_skipped()
     if state.instances is not None:
         judge_construct_report(state, report)
+        writing.refuse_completed()
         writing.take_report(state, report)
         state.started = True
         state.instances_closed = state.instances_closed or bool(report.get("instances_closed"))
@@ -45,6 +46,7 @@ def take_step_report(writing: Writing, report: dict[str, Any]) -> None:
         return
     step = writing.plan.by_id.get(state.step_id)
     status = judge_report(state, step, report, open_question=writing.counts.open_question)
+    writing.refuse_completed()
     writing.take_report(state, report)
     if report.get("criteria_met"):
         state.criteria_met = {**state.criteria_met, **report["criteria_met"]}

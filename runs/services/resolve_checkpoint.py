@@ -39,6 +39,7 @@ def resolve_checkpoint(
         asker = f"checkpoint '{state.step_id}'"
         check_response(fields, response, asker=asker, complete=False)
         _refuse_unblocked(state)
+        writing.refuse_completed()
         check_response(fields, response, asker=asker, complete=approved)
         note = resolution.get("note")
         if not approved and not (note or "").strip():

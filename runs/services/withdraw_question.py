@@ -26,6 +26,7 @@ def withdraw_question(
         writing = Writing(caller, run_id, path, if_match)
         writing.refuse_cancelled()
         question = open_question(writing, withdrawal["question_id"], doing="withdrawn")
+        writing.refuse_completed()
         reason = withdrawal.get("reason")
         closed = {"at": iso(writing.now), "by": caller.actor, "reason": reason or "withdrawn"}
         Question.objects.filter(pk=question.pk).update(closed=closed)

@@ -20,9 +20,9 @@ from chief_project.shared.errors import (
 )
 from runs import mappers, statements
 from runs.domain.settle import Neighbour, Path, RunHead, made_ready, settle, settle_construct, wanted
-from runs.domain.skips import skip_root
+from runs.domain.skips import skip_root, skip_sentence
 from runs.domain.tree import InstanceNode, StateNode
-from runs.models import Run, StepInstance, StepState
+from runs.models import Artifact, Run, StepInstance, StepState
 from runs.selectors.hung import NOTHING, hung_on_instance, hung_on_state
 from runs.selectors.runs import no_run, whole_run
 from runs.selectors.trees import removing_amendments
@@ -31,6 +31,7 @@ from workflows.domain.plan import Plan
 from workflows.mappers import load_plan
 
 NEXT_AT_MOST = 20
+_OPEN = frozenset({"pending", "running"})
 
 
 class Writing:
@@ -44,6 +45,7 @@ class Writing:
         self._counts = {id(self.chain.target or self.chain.levels[-1][1]): self.counts}
         self.caller = caller
         self.path = path
+        self._place = "/".join(path)  # of the addressed step, also where the answer is about its instance
         self.now = clock.now()
         self.plan: Plan = load_plan(self.run.plan_pk)
         self._baseline = statements.Baseline(self.chain)
@@ -81,6 +83,18 @@ class Writing:
     def refuse_cancelled(self) -> None:
         """A cancelled run takes only comments and stale marks."""
         refuse_cancelled(self.run.run_id, self.run.status)
+
+    def refuse_completed(self) -> None:
+        """Nor does a completed one take reports, also where a tolerated failure left work open in it.
+
+        Asked last: a step's own refusal says more.
+        """
+        if self.run.status == "completed":
+            raise InvalidTransition(
+                f"run '{self.run.run_id}' is completed and takes only amendments, stale marks and comments: to go on"
+                " with it, propose an amendment",
+                status="completed",
+            )
 
     def refuse_skipped(self) -> None:
         """Name the failed step that a skipped one waits for, or the amendment that removed it."""
@@ -124,7 +138,9 @@ class Writing:
             self._name_next(near.get(self.chain.depth, {}))
 
     def offer(self, path: Path, step_ids: Sequence[str]) -> None:
-        """Name the steps below ``path`` that this write made ready, in ``next``."""
+        """Name the steps below ``path`` that this write made ready, in ``next``: none where the scope is over."""
+        if any(node.status not in _OPEN for level in self.chain.levels for node in level):
+            return
         for step_id in step_ids[:NEXT_AT_MOST]:
             step = self.plan.by_id[step_id]
             self._ready.append(
@@ -213,15 +229,23 @@ class Writing:
             raise Conflict(f"artifact ids named twice in one report: {', '.join(twice)}", artifact_ids=twice)
         assert node.pk is not None
         owner = "state_id" if isinstance(node, StateNode) else "instance_id"
-        if statements.insert_artifacts(self.run, rows, at=self.now, owner=owner, pk=node.pk) < len(rows):
-            raise Conflict(
-                f"an artifact id of this report is already in use in run '{self.run.run_id}': an artifact keeps its id"
-                " for ever, so report the new one under another id or leave the id out",
-                artifact_ids=names,
-            )
+        added = statements.insert_artifacts(self.run, rows, at=self.now, owner=owner, pk=node.pk)
+        if added < len(rows):
+            raise self._taken(names, added)
         counts = self._counts[id(node)]
         self._added = [row | {"comments": []} for row in rows]
         self.set(node, artifact_count=counts.artifacts + len(rows))
+
+    def _taken(self, names: Sequence[str], added: int) -> Conflict:
+        """Which artifact ids of a report were in use; ``added`` of its artifacts went in, and are the newest."""
+        there = Artifact.objects.filter(run=self.run.pk, artifact_id__in=names).order_by("pk")
+        taken = list(there.values_list("artifact_id", flat=True))
+        taken = taken[: len(taken) - added]
+        return Conflict(
+            f"artifact ids already in use in run '{self.run.run_id}': {', '.join(taken[:20])}. An artifact keeps its"
+            " id for ever, so report the new one under another id or leave the id out",
+            artifact_ids=taken,
+        )
 
     def _state_document(self) -> Document:
         state = self.state
@@ -232,6 +256,7 @@ class Writing:
             artifacts=hung.artifacts if counts.artifacts else self._added,
             questions=hung.questions,
             history=hung.history,
+            skipped=self._why_skipped() if state.status == "skipped" else None,
         )
 
     def _instance_document(self) -> Document:
@@ -250,27 +275,31 @@ class Writing:
         if state.status == "completed":
             self.offer(self.path[:-1], made_ready(state.step_id, self.plan, near))
         elif state.status == "blocked":
+            step = self.plan.by_id.get(state.step_id)  # none: removed, in an instance that keeps its body
             self._ready.append(
                 {
-                    "path": "/".join(self.path),
+                    "path": self._place,
                     "step_id": state.step_id,
                     "type": state.type,
                     "state": "blocked",
-                    "goal": self.plan.by_id[state.step_id].goal,
+                    "goal": step.goal if step else None,
                 }
             )
 
-    def _remover(self) -> str | None:
-        """The amendment that took the addressed step out, where one is known."""
-        if self.state.skip_cause != "removed":
-            return None
-        found = removing_amendments([self.run.pk], [self.state.step_id])
-        return found.get(self.run.pk, {}).get(self.state.step_id)
+    def remover(self, *step_ids: str) -> str | None:
+        """The amendment that took the first of these steps out that is out."""
+        found = removing_amendments([self.run.pk], step_ids).get(self.run.pk, {})
+        return next((found[step_id] for step_id in step_ids if step_id in found), None)
+
+    @property
+    def around(self) -> list[str]:
+        """The constructs around the addressed step or instance, the innermost first: with one, what is in it goes."""
+        return [construct.step_id for construct, _ in reversed(self.chain.levels)]
 
     def _explain_skip(self) -> InvalidTransition:
         state = self.state
         if state.skip_cause != "dependency":
-            by = self._remover()
+            by = self.remover(state.step_id, *self.around) if state.skip_cause == "removed" else None
             why = f"amendment '{by}' removed it" if by else "an amendment removed it"
             if state.skip_cause != "removed":
                 why = "the run was cancelled"
@@ -280,14 +309,7 @@ class Writing:
                 cause=state.skip_cause,
                 amendment_id=by,
             )
-        scope = StepState.objects.filter(
-            run=self.run.pk, instance=self.instance.pk if self.chain.levels else None
-        )
-        statuses = {
-            name: (status, cause)
-            for name, status, cause in scope.values_list("step_id", "status", "skip_cause")
-        }
-        root = skip_root(self.plan, statuses, state.step_id)
+        root = self._root()
         return InvalidTransition(
             f"step '{state.step_id}' is skipped: it waits for '{root}', which failed. Propose an amendment with"
             f" replay_step on '{root}'",
@@ -295,6 +317,23 @@ class Writing:
             cause="dependency",
             failed_step=root,
         )
+
+    def _root(self) -> str | None:
+        """The failed step that the addressed one waits for."""
+        scope = StepState.objects.filter(
+            run=self.run.pk, instance=self.instance.pk if self.chain.levels else None
+        )
+        statuses = {
+            name: (status, cause)
+            for name, status, cause in scope.values_list("step_id", "status", "skip_cause")
+        }
+        return skip_root(self.plan, statuses, self.state.step_id)
+
+    def _why_skipped(self) -> str:
+        cause = self.state.skip_cause or "dependency"
+        root = self._root() if cause == "dependency" else None
+        by = self.remover(self.state.step_id) if cause == "removed" else None
+        return skip_sentence(cause, root=root, amendment_id=by)
 
 
 def check_revision(run_id: str, revision: int, if_match: int | None) -> None:
@@ -324,17 +363,7 @@ def explain_missing(run_id: str, path: Path) -> Exception:
     plan = load_plan(run.plan_id)
     top = path[0]
     if top in plan.container and not StepState.objects.filter(run=run, instance=None, step_id=top).exists():
-        construct = plan.container[top]
-        copies = StepInstance.objects.filter(run=run, construct__step_id=construct)
-        first = copies.order_by("index").values_list("instance_id", flat=True).first()
-        return ValidationFailed(
-            f"step '{top}' stands in the body of '{construct}' and is addressed through an instance of it, such as"
-            f" {construct}/{first or 'inst_00'}/{top}"
-            + ("" if first else f"; '{construct}' has no instance yet: register one"),
-            pointer="/path",
-            construct=construct,
-            instances=list(copies.order_by("index").values_list("instance_id", flat=True)[:20]),
-        )
+        return _stands_in_a_body(run, plan, top)
     inside: int | None = None
     construct_pk = None
     for place, token in enumerate(path):
@@ -352,3 +381,30 @@ def explain_missing(run_id: str, path: Path) -> Exception:
                 return NotFound(f"{where} has no instance '{token[:200]}'", path="/".join(path[: place + 1]))
             inside = row_pk[0]
     return NotFound(f"run '{run_id}' has nothing at {'/'.join(path)}")
+
+
+def _stands_in_a_body(run: Run, plan: Plan, step_id: str) -> ValidationFailed:
+    """A step of a body, asked for at top level: the path that leads to it, through the first instances there are."""
+    around: list[str] = [plan.container[step_id]]
+    while around[0] in plan.container:
+        around.insert(0, plan.container[around[0]])
+    path: list[str] = []
+    inside: StepInstance | None = None
+    without: str | None = None
+    for construct_id in around:
+        registered = StepInstance.objects.filter(
+            run=run, construct__step_id=construct_id, construct__instance=inside
+        )
+        inside = None if without else registered.order_by("index").first()
+        without = without or (None if inside else "/".join([*path, construct_id]))
+        path += [construct_id, inside.instance_id if inside else "inst_00"]
+    construct = around[-1]
+    copies = StepInstance.objects.filter(run=run, construct__step_id=construct).order_by("pk")
+    return ValidationFailed(
+        f"step '{step_id}' stands in the body of '{construct}' and is addressed through an instance of it, such as"
+        f" {'/'.join([*path, step_id])}"
+        + (f"; '{without}' has no instance yet: register one" if without else ""),
+        pointer="/path",
+        construct=construct,
+        instances=list(copies.values_list("instance_id", flat=True)[:20]),
+    )
