@@ -1,6 +1,5 @@
 """Plans: rows ⇄ values ⇄ documents. A plan never changes, so its values are cached by id without invalidation."""
 
-import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from typing import Any
 from django.db.models import Q
 
 from chief_project.shared.rows import insert
+from chief_project.shared.wire.rendering import dumps
 from workflows import models
 from workflows.domain.diff import step_document
 from workflows.domain.plan import CONSTRUCTS, Criterion, Field, Group, InstanceParam, Plan, Step
@@ -172,7 +172,7 @@ def _bodies(plan: Plan, key: dict[str, int]) -> tuple[dict[str, int], dict[str, 
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) if value else "{}"
+    return dumps(value).decode() if value else "{}"
 
 
 def load_plan(plan_pk: int) -> Plan:
