@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from chief_project.shared import ids
 from chief_project.shared.caller import Caller, Right
@@ -18,6 +19,7 @@ from runs.services.outcome import RunWrite
 from runs.services.writing import Writing
 from workflows.domain.plan import Step
 
+_NAMES_AT_ONCE = 1_000
 _KINDS = {"loop": "iteration", "parallel": "branch"}
 
 
@@ -114,16 +116,7 @@ def _place(construct: StateNode, instance: dict[str, Any]) -> tuple[int, str]:
         )
     name = instance.get("instance_id")
     if name is None:
-        name = f"inst_{index:02d}"
-        if siblings.filter(instance_id=name).exists():
-            taken = set(
-                siblings.filter(instance_id__startswith="inst_").values_list("instance_id", flat=True)
-            )
-            number = index
-            while name in taken:
-                number += 1
-                name = f"inst_{number:02d}"
-        return index, name
+        return index, _free_name(siblings, index)
     ids.check(name, field="instance_id")
     if siblings.filter(instance_id=name).exists():
         raise Conflict(
@@ -131,6 +124,18 @@ def _place(construct: StateNode, instance: dict[str, Any]) -> tuple[int, str]:
             instance_id=name,
         )
     return index, name
+
+
+def _free_name(siblings: QuerySet[StepInstance], index: int) -> str:
+    """The id of ``index``, or the next that nobody took by hand: a look at one, then at twice as many each time."""
+    first, width = index, 1
+    while True:
+        names = [f"inst_{number:02d}" for number in range(first, first + width)]
+        taken = set(siblings.filter(instance_id__in=names).values_list("instance_id", flat=True))
+        for name in names:
+            if name not in taken:
+                return name
+        first, width = first + width, min(2 * width, _NAMES_AT_ONCE)
 
 
 def _insert(writing: Writing, construct: StateNode, node: InstanceNode) -> None:
