@@ -124,12 +124,19 @@ def _columns(alias: str, names: Iterable[str]) -> str:
     return ", ".join(f"{alias}.{name}" for name in names)
 
 
+# SQLite joins at most 64 tables and PostgreSQL answers at most 1,664 columns: deeper paths are read in parts.
+_LEVELS_AT_ONCE = 24
+
+
 @lru_cache(maxsize=400)
-def _chain_sql(steps: int, instances: int, vendor: str) -> str:
-    """The SELECT for a path of ``steps`` step ids and ``instances`` instance ids; the last is the target."""
-    select = [_columns("r", _RUN), "w.workflow_id"]
-    joins = ["FROM runs_run r"]
-    locked = ["r"]
+def _chain_sql(steps: int, instances: int, vendor: str, *, inner: bool = False, ends: bool = True) -> str:
+    """The SELECT for a path of ``steps`` step ids and ``instances`` instance ids; the last is the target.
+
+    A part that is ``inner`` begins within an instance and not at the run; one that doesn't ``ends`` leads to another.
+    """
+    select = [] if inner else [_columns("r", _RUN), "w.workflow_id"]
+    joins = ["FROM runs_stepstate s0"] if inner else ["FROM runs_run r"]
+    locked = [] if inner else ["r"]
     for level in range(steps):
         state = f"s{level}"
         scope = (
@@ -137,7 +144,8 @@ def _chain_sql(steps: int, instances: int, vendor: str) -> str:
             if level
             else f"{state}.run_id = r.id AND {state}.instance_id IS NULL"
         )
-        joins.append(f"JOIN runs_stepstate {state} ON {scope} AND {state}.step_id = %s")
+        if level or not inner:
+            joins.append(f"JOIN runs_stepstate {state} ON {scope} AND {state}.step_id = %s")
         select.append(_columns(state, _STATE_CORE))
         locked.append(state)
         if level < instances:
@@ -146,25 +154,48 @@ def _chain_sql(steps: int, instances: int, vendor: str) -> str:
             )
             select.append(_columns(f"i{level}", _INSTANCE_CORE))
             locked.append(f"i{level}")
-    if steps > instances:
-        select.append(_columns(f"s{steps - 1}", _STATE_REST))
-    else:
-        select.append(_columns(f"i{instances - 1}", _INSTANCE_REST))
-    # The workflow is joined for its id alone, which never changes, so it needs no lock.
-    joins.append("JOIN workflows_workflow w ON w.id = r.workflow_id")
+    if ends:
+        if steps > instances:
+            select.append(_columns(f"s{steps - 1}", _STATE_REST))
+        else:
+            select.append(_columns(f"i{instances - 1}", _INSTANCE_REST))
+    if not inner:  # the workflow is joined for its id alone, which never changes, so it needs no lock
+        joins.append("JOIN workflows_workflow w ON w.id = r.workflow_id")
+    where = "s0.step_id = %s AND s0.instance_id = %s" if inner else "r.run_id = %s"
     lock = f" FOR UPDATE OF {', '.join(locked)}" if vendor == "postgresql" else ""
-    return f"SELECT {', '.join(select)} {' '.join(joins)} WHERE r.run_id = %s{lock}"
+    return f"SELECT {', '.join(select)} {' '.join(joins)} WHERE {where}{lock}"
+
+
+def _lock_row(run_id: str, path: Path) -> Sequence[Any] | None:
+    """The chain's columns from left to right; in one statement, and one more for every 24 further constructs."""
+    found: Sequence[Any] = ()
+    width = 2 * _LEVELS_AT_ONCE
+    with connection.cursor() as cursor:
+        for start in range(0, len(path), width):
+            part = path[start : start + width]
+            sql = _chain_sql(
+                (len(part) + 1) // 2,
+                len(part) // 2,
+                connection.vendor,
+                inner=start > 0,
+                ends=start + width >= len(path),
+            )
+            values = (*part, run_id) if start == 0 else (*part[1:], part[0], found[-len(_INSTANCE_CORE)])
+            cursor.execute(sql, values)
+            row = cursor.fetchone()
+            if row is None:
+                return None
+            found = (*found, *row) if start else row
+    return found
 
 
 def lock_chain(run_id: str, path: Path) -> tuple[Chain, Counts] | None:
-    """Lock the run, the addressed state or instance and its ancestors, in one statement; ``None``: no such path.
+    """Lock the run, the addressed state or instance and its ancestors (``_lock_row``); ``None``: no such path.
 
     For a path that ends on an instance, that instance is the last of ``levels`` and ``target`` is ``None``.
     """
     steps, instances = (len(path) + 1) // 2, len(path) // 2
-    with connection.cursor() as cursor:
-        cursor.execute(_chain_sql(steps, instances, connection.vendor), (*path, run_id))
-        row = cursor.fetchone()
+    row = _lock_row(run_id, path)
     if row is None:
         return None
     reader = _Row(row)

@@ -353,6 +353,10 @@ def _say(kind: str, error: Any, where: Where) -> str:
         )
     if kind == "string_too_long":
         return f"must be at most {context['max_length']} characters long"
+    if kind == "less_than_equal":
+        return f"must be at most {context['le']}"
+    if kind == "greater_than_equal":
+        return f"must be at least {context['ge']}"
     if kind in {"value_error", "assertion_error"}:
         return str(context["error"])
     return _SAYINGS.get(kind) or error["msg"][0].lower() + error["msg"][1:]
