@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from time import perf_counter
@@ -26,8 +27,18 @@ def count(act: Callable[[], Any]) -> int:
     return len(caught)
 
 
+_elsewhere = ThreadPoolExecutor(1)
+
+
 def rehearse(act: Callable[[], Any]) -> list[Statement]:
-    """The statements of ``act`` with their values, in a transaction that is taken back: nothing has happened."""
+    """The statements of ``act`` with their values, in a transaction that is taken back: nothing has happened.
+
+    In a thread and so on a connection of its own: PostgreSQL's driver forgets its prepared statements at a rollback.
+    """
+    return _elsewhere.submit(_rehearse, act).result()
+
+
+def _rehearse(act: Callable[[], Any]) -> list[Statement]:
     said: list[Statement] = []
 
     def listen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -153,4 +164,5 @@ def name() -> str:
 
 def close() -> None:
     """Let the database go, so that it can be dropped."""
+    _elsewhere.submit(lambda: connection.close()).result()  # looked up there: each thread has its own
     connection.close()
