@@ -173,6 +173,12 @@ def test_a_refusal_shows_fifty_problems_and_says_how_many_more() -> None:
     assert "67 more" in refused.value.message
 
 
+def test_a_name_that_is_no_id_is_cut_short_in_a_refusal() -> None:
+    found = judged(task("a", "x" * 100_000), loop("l", "y" * 100_000, "y" * 100_000))
+    assert len(found) == 3
+    assert all(len(problem.message) < 400 for problem in found)
+
+
 def test_a_plan_that_keeps_the_rules_is_let_through() -> None:
     ensure_valid(Plan(steps=(task("a"),)))
 

@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 
 from chief_project.shared.caller import Caller
-from chief_project.shared.errors import Forbidden, ValidationFailed
+from chief_project.shared.errors import Forbidden, PreconditionFailed, ValidationFailed
 from chief_project.shared.models import AuditEntry
 from chief_project.shared.paging import Paging
+from tests.amendments import amend, insert_after
+from tests.plans import task
 from tests.refusals import contents, refused
+from tests.runs import new_run
 from tests.workflows import new_approved, new_draft
 from workflows import selectors
 from workflows.services.archive_workflow import archive_workflow
@@ -47,3 +50,14 @@ def test_labels_that_are_the_same_write_nothing(reviewer: Caller, harness: Calle
         label_workflow(caller=reviewer, workflow_id=made["workflow_id"], changes={})
     with refused(Forbidden, "label a workflow"):
         label_workflow(caller=harness, workflow_id=made["workflow_id"], changes={"project": "Q"})
+
+
+def test_a_stale_label_is_told_what_an_amendment_changed(reviewer: Caller) -> None:
+    run = new_run(reviewer, "a", run_id="r1")
+    name = run["workflow_id"]
+    etag = selectors.workflow_etag(caller=reviewer, workflow_id=name)
+    amend(reviewer, insert_after("a", task("b")), run_id="r1")
+    with refused(PreconditionFailed, "has changed since you read it") as found:
+        label_workflow(caller=reviewer, workflow_id=name, changes={"project": "Q"}, if_match=etag)
+    assert (found.value.details["version"], found.value.details["revision"]) == (2, 1)
+    assert [step["id"] for step in found.value.details["difference"]["added"]] == ["b"]

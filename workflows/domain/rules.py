@@ -177,9 +177,9 @@ def _bodies(steps: tuple[Step, ...], first: dict[str, int], holder: dict[str, st
         for index, member in enumerate(step.body or ()):
             at = f"/steps/{place}/body/{index}"
             if member in seen:
-                yield Problem(at, f"the body of '{step.id}' lists '{member}' twice")
+                yield Problem(at, f"the body of '{step.id}' lists '{_short(member)}' twice")
             elif member not in first:
-                yield Problem(at, f"the body of '{step.id}' names an unknown step '{member}'")
+                yield Problem(at, f"the body of '{step.id}' names an unknown step '{_short(member)}'")
             elif member == step.id:
                 yield Problem(at, f"the body of '{step.id}' lists '{step.id}' itself: a containment cycle")
             elif holder[member] != step.id:
@@ -239,7 +239,7 @@ def _dependencies(
         for index, needed in enumerate(step.depends_on):
             at = f"/steps/{place}/depends_on/{index}"
             if needed not in first:
-                yield Problem(at, f"'{step.id}' depends on an unknown step '{needed}'")
+                yield Problem(at, f"'{step.id}' depends on an unknown step '{_short(needed)}'")
             elif needed == step.id:
                 yield Problem(at, f"'{step.id}' depends on itself: a dependency cycle")
             elif needed in kept:
@@ -256,6 +256,11 @@ def _dependencies(
     for cycle in _cycles(needs):
         names = [steps[place].id for place in cycle]
         yield _cycle("dependency cycle", names, first, "depends_on", "drop one of these dependencies")
+
+
+def _short(name: str) -> str:
+    """A name that may be no id, and so as long as a body may be."""
+    return name if len(name) <= 200 else f"{name[:200]}…"
 
 
 def _where(scope: str | None) -> str:

@@ -73,7 +73,8 @@ def revision_of_etag(row: models.Workflow, etag: int) -> int | None:
 
 
 def what_changed(row: models.Workflow, *, since: int | None) -> dict[str, Any]:
-    """Details of a 412: the newest revision, who made it, when and why, and its difference from revision ``since``.
+    """Details of a 412: the newest revision, who made it, when and why, and the difference of the plan that stands
+    (amendments included) from revision ``since``.
 
     ``difference`` is null where there is nothing to compare: an unknown revision.
     """
@@ -82,14 +83,15 @@ def what_changed(row: models.Workflow, *, since: int | None) -> dict[str, Any]:
     newest, former = kept[row.revision], None if since is None else kept.get(since)
     difference = None
     if former is not None:
-        plans = mappers.load_plans([former.plan_id, newest.plan_id])
+        plans = mappers.load_plans([former.plan_id, row.plan_id])
         difference = plan_diff(
             plans[former.plan_id],
-            plans[newest.plan_id],
+            plans[row.plan_id],
             title_before=former.title,
-            title_after=newest.title,
+            title_after=row.title,
         )
     return {
+        "version": row.version,
         "revision": row.revision,
         "since": since,
         "by": newest.by,
