@@ -302,13 +302,13 @@ class _Work:
             self._replay_instance(scope.instance, scope.copy.step_id)
             return
         for state in finished:
-            self._close_questions([state])
+            self._close_questions([state], "replayed")
             self._keep(state)
             self._reset(state)
 
     def _replay_instance(self, instance: InstanceNode, construct_id: str) -> None:
         """Start one iteration or branch over. It keeps what tells it apart: its declared parameters."""
-        self._close_questions(instance.states.values())
+        self._close_questions(instance.states.values(), "replayed")
         self._keep_instance(instance)
         declared = {param.name for param in self.draft.steps[construct_id].instance_params}
         instance.metadata = {key: value for key, value in instance.metadata.items() if key in declared}
@@ -351,7 +351,7 @@ class _Work:
         """Out of the run, for good; what it was stays in its history."""
         if state.skip_cause in PUT_ASIDE:
             return
-        self._close_questions([state])
+        self._close_questions([state], "removed")
         for below in _below(state):
             kept = _what_it_keeps(below)
             if kept:
@@ -369,9 +369,9 @@ class _Work:
     def _superseded(self) -> Document:
         return {"superseded_at": self.stamp.at, "amendment_id": self.stamp.amendment_id}
 
-    def _close_questions(self, states: Iterable[StateNode]) -> None:
+    def _close_questions(self, states: Iterable[StateNode], how: str) -> None:
         """Nobody is to answer what no step waits for any more (contract 3, "questions")."""
-        reason = f"amendment {self.stamp.amendment_id} took the step back or out of the run"
+        reason = f"amendment {self.stamp.amendment_id} {how} the step, or one around it"
         closed = {"at": self.stamp.at, "by": self.stamp.by, "reason": reason}
         for top in states:
             for state in (top, *_below(top)):
