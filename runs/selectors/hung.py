@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from runs import mappers
 from runs.mappers import Document
-from runs.models import Artifact, ArtifactComment, Question, Snapshot
+from runs.models import Artifact, Question, Snapshot
 from runs.selectors.trees import comments_of
 
 
@@ -53,14 +53,19 @@ def hung_on_instance(instance_pk: int, counts: Counted) -> Hung:
     )
 
 
+_SAID = tuple(f"comments__{column}" for column in mappers.COMMENT_COLUMNS)
+
+
 def artifacts_of(**where: int | str) -> list[Document]:
-    """The artifacts with these columns, each with its comments; two statements."""
-    rows = list(Artifact.objects.filter(**where).order_by("pk").values_list("pk", *mappers.ARTIFACT_COLUMNS))
-    said: dict[int, list[Document]] = {}
-    comments = ArtifactComment.objects.filter(artifact__in=[row[0] for row in rows]).order_by("pk")
-    for artifact_pk, *columns in comments.values_list("artifact_id", *mappers.COMMENT_COLUMNS):
-        said.setdefault(artifact_pk, []).append(mappers.comment_document(columns))
-    return [mappers.artifact_document(columns, said.get(pk, [])) for pk, *columns in rows]
+    """The artifacts with these columns, each with its comments; one statement."""
+    width = 1 + len(mappers.ARTIFACT_COLUMNS)
+    found: dict[int, Document] = {}
+    rows = Artifact.objects.filter(**where).order_by("pk", "comments__pk")
+    for row in rows.values_list("pk", *mappers.ARTIFACT_COLUMNS, *_SAID):
+        document = found.setdefault(row[0], mappers.artifact_document(row[1:width], []))
+        if row[width] is not None:
+            document["comments"].append(mappers.comment_document(row[width:]))
+    return list(found.values())
 
 
 def _history(**where: int) -> list[Document]:
