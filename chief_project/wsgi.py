@@ -14,4 +14,4 @@ application = get_wsgi_application()
 # submitting one went into looking.
 gc.collect()
 gc.freeze()
-gc.set_threshold(50_000, 20, 100)
+gc.set_threshold(50_000)
