@@ -211,11 +211,43 @@ class ChiefSchema(AutoSchema):
         return schema
 
 
-def tidy(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A post-processing hook: takes out the marks of the hook it replaces.
+CONVENTIONS = """
+**Credentials.** `Authorization: Bearer chf_…`, or the session of a signed-in person, whose writes carry `X-CSRFToken`.
+
+**Strictness.** A body is a JSON object in UTF-8; no body at all is `{}`. An unknown field or query parameter, a key or
+parameter given twice, a number where a text belongs, `null` where it means nothing, blank text where text is needed:
+each is a 422 that names it. Left out and `null` are two things. Integers of any size come back exactly.
+
+**Refusals.** Always `{"error": {code, message, details?}}`. The message says what to do instead; for a document,
+`details.errors` lists every fault as `{pointer, message}` (at most 50, and `more`), `details.pointer` is the first.
+`conflict`: an id or index in use, an idempotency key, a sibling run. `invalid_transition`: the status forbids it.
+`invariant_violation`: another rule does. Nothing is ever half-written.
+
+**Ids and times.** Ids that you choose are 1 to 200 of `A–Z a–z 0–9 _ - . :`, and are used once and for ever. Times are
+ISO 8601 in UTC with milliseconds.
+
+**Lists** are bare arrays: `limit` (100, at most 1000) and `cursor`; `Link: <…>; rel="next"` while there is more;
+`X-Total-Count` up to 10,000, beyond that with `count=exact`.
+
+**State paths** alternate step and instance ids: `step_06/inst_01/step_09`.
+
+**Revisions.** `ETag` names one; `If-None-Match` answers 304; a write with a stale `If-Match` is a 412, and so is one
+with `If-Match` on an operation that has no revision: it is never ignored.
+
+**Small answers.** `Prefer: return=minimal` on a write to a run answers with what changed and what is next.
+
+**Repeats.** `Idempotency-Key` on any POST: for 24 hours the same request gets the same answer
+(`Idempotency-Replayed: true`; of a write to a run, the minimal one), and does nothing again. The same key with another
+method, path, query or body is a 409. Refusals aren't kept.
+"""
+
+
+def finish(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A post-processing hook: says the conventions, and takes out the marks of the hook it replaces.
 
     That one gives enumerations components of their own, with names it invents; here they stay where they are used.
     """
+    result["info"]["description"] = f"{result['info']['description']}\n{CONVENTIONS}".strip()
     waiting: list[Any] = [result]
     while waiting:
         here = waiting.pop()

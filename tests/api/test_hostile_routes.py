@@ -166,6 +166,17 @@ def test_a_run_tree_nested_64_deep_is_written_and_read(api: Api) -> None:
     assert here["status"] == "completed"
     assert here["metadata"] == {"d": deep}
     assert api.ok("GET", f"/runs/r/next?path={path.rsplit('/', 1)[0]}")
+    replay = {"op": "replay_step", "target_step_id": "task", "instance_path": path.rsplit("/", 1)[0]}
+    amendment = api.ok(
+        "POST",
+        "/runs/r/amendments",
+        {"proposed_by": "p", "kind": "history_edit", "reason": "Again.", "operations": [replay]},
+    )
+    assert api.ok("GET", f"/amendments/{amendment['amendment_id']}/diff")
+    api.ok("POST", f"/amendments/{amendment['amendment_id']}/approve")
+    assert api.ok("GET", "/runs/r")["status"] == "running"
+    assert api.ok("POST", "/runs/r/cancel")["status"] == "cancelled"
+    assert api.ok("DELETE", "/workflows/w")
 
 
 @pytest.mark.parametrize(
