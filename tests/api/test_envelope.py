@@ -12,6 +12,7 @@ from rest_framework import exceptions as drf
 from rest_framework.test import APIClient
 
 from chief_project.shared.http import answer_to
+from chief_project.shared.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.api.probe")]
 
@@ -193,6 +194,21 @@ def test_answers_are_private_and_run_no_script(api: APIClient) -> None:
     assert "Authorization" in answer["Vary"]
     assert answer["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
     assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_session_without_its_csrf_token_reads_but_does_not_write(
+    api_as: Callable[..., APIClient], owner: User
+) -> None:
+    api = api_as(owner, csrf=True)
+    assert api.get("/v1/tagged").status_code == 200
+    error = refused(api.post("/v1/reserve", {"title": "a"}, format="json"), 403, "forbidden")
+    assert "X-CSRFToken" in error["message"]
+    assert api.get("/v1/used").json() == []
+    token = "a" * 32
+    api.cookies["chief_csrf"] = token
+    answer = api.post("/v1/reserve", {"title": "a"}, headers={"x-csrftoken": token}, format="json")
+    assert answer.status_code == 201
 
 
 # -- Preconditions and preferences -------------------------------------------------------------------

@@ -1,10 +1,9 @@
-"""What answers where no view does: the router's 404, refused requests, faults and CSRF failures (contract 1)."""
+"""What answers where no view does: the router's 404, refused requests and faults (contract 1)."""
 
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
-from django.views.csrf import csrf_failure as page_for_csrf
 from django.views.decorators.csrf import csrf_exempt
 
 from chief_project.shared.http.errors import answer_to, refusal
@@ -48,8 +47,3 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if speaks_json(request):
         return refusal(500, "something went wrong here; it has been logged")
     return defaults.server_error(request)
-
-
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """``CSRF_FAILURE_VIEW``."""
-    return refusal(403, f"refused: {reason}") if speaks_json(request) else page_for_csrf(request, reason)
