@@ -134,6 +134,11 @@ def test_a_write_to_a_run_keeps_the_minimal_answer_also_when_all_was_asked_for(p
     again = post({}, path="/v1/run-write")
     assert "step_states" in first.json()
     assert again.json() == {"run_id": "r", "revision": 7}
+    assert again["ETag"] == first["ETag"] == '"7"'
+    assert "Preference-Applied" not in again
+    small = post({}, path="/v1/run-write", prefer="return=minimal")
+    assert small.content == again.content
+    assert small["Preference-Applied"] == "return=minimal"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -39,6 +39,7 @@ A view makes one call and holds no rule::
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, TypeVar, overload
 
+import orjson
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -265,17 +266,20 @@ class ChiefView(APIView):
                 principal=self.caller.principal, key=key, request_hash=request_hash, at=at
             )
             if isinstance(claim, idempotency.Kept):
-                return HttpResponse(
-                    claim.answer,
-                    status=claim.status,
-                    content_type="application/json",
-                    headers={"Idempotency-Replayed": "true"},
-                )
+                return self._replay(claim)
             response: HttpResponse = handler(request, *args, **kwargs)
             answer = response.content if self._minimal is None else self._minimal
             idempotency.keep(claim, status=response.status_code, answer=answer)
         idempotency.purge_now_and_then(at=at)
         return response
+
+    def _replay(self, kept: idempotency.Kept) -> HttpResponse:
+        self._extra["Idempotency-Replayed"] = "true"
+        if self._verb() in self.minimal_on:
+            self._extra["ETag"] = headers.entity_tag(orjson.loads(kept.answer)["revision"])
+            if self.prefer_minimal():
+                self._extra["Preference-Applied"] = "return=minimal"
+        return HttpResponse(kept.answer, status=kept.status, content_type="application/json")
 
     def _raw(self) -> bytes:
         length = self._http.META.get("CONTENT_LENGTH") or "0"
