@@ -14,12 +14,19 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from chief_project.shared.caller import Caller
+from chief_project.shared.principals import token_cache
 from runs.models import Run, StepInstance, StepState
 from runs.services.tree_store import load_tree
 from tests.branches import ARTIFACTS, KINDS, STARTS, Branches, Kind, run_with
 from workflows.mappers import load_plan
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _token_stays_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bounds are for a token that was read a moment ago; a slow machine would let it grow old."""
+    monkeypatch.setattr(token_cache, "ttl", 3600)
 
 
 def _send(api: APIClient, run: Branches, branch: int, report: dict[str, Any], **headers: str) -> Any:
@@ -49,7 +56,7 @@ def test_a_report_takes_no_more_statements_at_ten_thousand_branches_than_at_ten(
         run.dig(branch, reviewer)
         for report in kind.before:
             _send(api, run, branch, report)
-        api.get("/v1/me")  # the token is read again every few seconds
+        api.get("/v1/me")
         headers = {"idempotency_key": "k" * size.bit_length()} if kind.key else {}
         statements = _statements(api, run, branch, kind.report, **headers)
         assert statements[0].startswith("BEGIN")
@@ -57,6 +64,34 @@ def test_a_report_takes_no_more_statements_at_ten_thousand_branches_than_at_ten(
         counts[size] = len(statements)
     assert counts[10] == counts[10_000]
     assert counts[10_000] <= kind.at_most
+
+
+def test_a_report_that_finishes_everything_around_it_takes_two_statements_more_a_construct(
+    reviewer: Caller, harness_token: str, api_as: Callable[..., APIClient]
+) -> None:
+    api = api_as(harness_token)
+    closing, done = (
+        {"summary": "No more.", "instances_closed": True},
+        {"summary": "Done.", "status": "completed"},
+    )
+    counts = {}
+    for size in (10, 10_000):
+        run = run_with(size, reviewer, run_id=f"r{size}", deep=3)
+        run.dig(7, reviewer)
+        for path, said in (
+            ("inner1", closing),
+            ("after_inner1", done),
+            ("inner1/inst_00/inner2", closing),
+            ("inner1/inst_00/after_inner2", done),
+            ("inner1/inst_00/inner2/inst_00/after_work", done),
+        ):
+            route = f"/v1/runs/{run.run_id}/state/fan/inst_07/{path}/updates"
+            assert api.post(route, said).status_code == 200
+        counts[size] = len(_statements(api, run, 7, done))
+        branch = StepInstance.objects.get(run__run_id=run.run_id, instance_id="inst_07")
+        assert branch.status == "completed"
+    assert counts[10] == counts[10_000]
+    assert counts[10_000] <= 9 + 2 * 2 + 3
 
 
 def test_a_wide_failure_skips_its_dependents_in_bulk(
