@@ -80,6 +80,8 @@ def test_the_kept_answer_comes_before_if_match(post: Post) -> None:
     again = post({"title": "a"}, **{"if-match": '"0"'})
     assert again.content == first.content
     assert again["Idempotency-Replayed"] == "true"
+    post({}, path="/v1/run-write", key="other")
+    assert post({}, path="/v1/run-write", key="other", **{"if-match": '"1"'}).status_code == 200
 
 
 def test_a_key_belongs_to_its_principal(

@@ -245,13 +245,20 @@ class ChiefView(APIView):
             raise ValidationFailed(
                 f"unknown query parameter {name!r}: this operation takes none", parameter=name
             )
-        if "HTTP_IF_MATCH" in meta and verb in _WRITING and verb not in self.if_match_on:
-            raise PreconditionFailed(
-                "this operation has no revision that If-Match could name: send it without", header="If-Match"
-            )
         if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in meta and not self.public:
             return self._once(request, handler, *args, **kwargs)
-        return handler(request, *args, **kwargs)
+        return self._handle(request, handler, *args, **kwargs)
+
+    def _handle(self, request: HttpRequest, handler: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        if "HTTP_IF_MATCH" in request.META:
+            verb = self._verb()
+            if verb in _WRITING and verb not in self.if_match_on:
+                raise PreconditionFailed(
+                    "this operation has no revision that If-Match could name: send it without",
+                    header="If-Match",
+                )
+        response: HttpResponse = handler(request, *args, **kwargs)
+        return response
 
     def _once(self, request: HttpRequest, handler: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Carry out a POST with an ``Idempotency-Key``, or give the answer that it got before."""
@@ -267,7 +274,7 @@ class ChiefView(APIView):
             )
             if isinstance(claim, idempotency.Kept):
                 return self._replay(claim)
-            response: HttpResponse = handler(request, *args, **kwargs)
+            response = self._handle(request, handler, *args, **kwargs)
             answer = response.content if self._minimal is None else self._minimal
             idempotency.keep(claim, status=response.status_code, answer=answer)
         idempotency.purge_now_and_then(at=at)
