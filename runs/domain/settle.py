@@ -99,7 +99,9 @@ def wanted(chain: Chain, plan: Plan, status: str) -> list[Wanted]:
 
 
 def _needs(plan: Plan, step_id: str) -> set[str]:
-    step = plan.by_id.get(step_id)  # none: a step that an amendment removed, in an instance that keeps its body
+    step = plan.by_id.get(
+        step_id
+    )  # none: a step that an amendment removed, in an instance that keeps its body
     return set(step.depends_on) if step else set()
 
 
@@ -240,8 +242,7 @@ def _cut_behind(step_id: str, plan: Plan, scope: Mapping[str, Neighbour]) -> lis
 
 def _cut_off(step_id: str, plan: Plan, scope: Mapping[str, Neighbour]) -> bool:
     return any(
-        needed in scope and scope[needed].status in {"failed", "skipped"}
-        for needed in _needs(plan, step_id)
+        needed in scope and scope[needed].status in {"failed", "skipped"} for needed in _needs(plan, step_id)
     )
 
 

@@ -1,6 +1,5 @@
 """Reads of one run and of many. Every answer is a plain document of contract 3."""
 
-
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Left
 
