@@ -16,6 +16,7 @@ from django.db import OperationalError, connections
 
 from chief_project import bootstrap
 from chief_project.environment import LOOPBACK_HOSTS
+from chief_project.management.database import unusable
 
 GRACE_SECONDS = 10
 
@@ -90,7 +91,6 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0)
             bootstrap.first_start(url=url, data_dir=settings.CHIEF_DATA_DIR, say=self.stdout.write)
         except OperationalError as problem:
-            first_line = str(problem).strip().splitlines()[0] if str(problem).strip() else "no answer"
-            raise CommandError(f"DATABASE_URL: the database can't be used: {first_line}") from problem
+            raise CommandError(unusable(problem)) from problem
         finally:
             connections.close_all()
