@@ -5,9 +5,10 @@ They judge shape only (types, unknown keys, blank text); the rules of contract 2
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, Discriminator, Field, Tag
 
 from chief_project.shared import ids
+from chief_project.shared.serializers import Document
 from workflows.domain import plan as domain
 
 
@@ -30,17 +31,21 @@ Id = Annotated[str, AfterValidator(_id)]
 Name = Annotated[str, Field(max_length=200), AfterValidator(_not_blank)]
 
 
-class Document(BaseModel):
-    """Strict: no unknown key, no silent conversion between types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
 class CriterionDocument(Document):
     """``{id?, text}``: a supplied id is accepted and replaced by the positional one."""
 
     id: str | None = None
     text: Text
+
+
+def _given_as(criterion: Any) -> str:
+    return "object" if isinstance(criterion, dict) else "text"
+
+
+# Which of the two it is meant to be is plain, so that a refusal speaks of that one only.
+Criterion = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[CriterionDocument, Tag("object")], Discriminator(_given_as)
+]
 
 
 class FieldDocument(Document):
@@ -76,7 +81,7 @@ class StepDocument(Document):
     depends_on: list[str] = Field(default_factory=list, description="Ids of steps of the same scope.")
     inputs: dict[str, Any] = Field(default_factory=dict)
     outputs: dict[str, Any] = Field(default_factory=dict)
-    criteria: list[Text | CriterionDocument] = Field(
+    criteria: list[Criterion] = Field(
         default_factory=list, description="Conditions to answer by name before 'completed'; tasks only."
     )
     body: list[str] | None = Field(
