@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz),
     path("readyz", readyz),
     path("v1/", include(v1)),
+    path("v1", no_route),
     path("admin/", admin.site.urls),
     path("", include("chief_project.shared.web.urls")),
 ]

@@ -45,6 +45,11 @@ def test_what_no_route_matches_is_a_404_in_the_envelope_and_never_a_redirect(
         refused(method(path), 404, "not_found")
 
 
+@pytest.mark.urls("chief_project.urls")
+def test_the_root_without_its_slash_is_a_404_too(client: APIClient) -> None:
+    refused(client.get("/v1"), 404, "not_found")
+
+
 def test_a_404_outside_v1_is_a_page_only_for_who_asks_for_one(client: APIClient) -> None:
     refused(client.get("/nowhere"), 404, "not_found")
     page = client.get("/nowhere", headers={"accept": "text/html,*/*"})

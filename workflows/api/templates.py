@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema
 
 from chief_project.shared.http import ChiefView, paths  # noqa: F401 - paths: the converters
 from chief_project.shared.openapi import list_of
+from chief_project.shared.serializers import NoBody
 from workflows.documents import WorkflowDocument
 from workflows.documents_templates import (
     TemplateCreate,
@@ -60,6 +61,7 @@ class Template(ChiefView):
     @extend_schema(operation_id="delete_template", responses={200: DeletedTemplate})
     def delete(self, request: HttpRequest, template_id: str) -> HttpResponse:
         """Remove a template for good. People only. Workflows made from it stay."""
+        self.body(NoBody)
         return self.answer(delete_template(caller=self.caller, template_id=template_id))
 
 
