@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median, quantiles
 
-__all__ = ["milliseconds", "quiet_ratio", "ratio", "spread", "table"]
+__all__ = ["milliseconds", "ratio", "spread", "table"]
 
 
 def milliseconds(seconds: Sequence[float]) -> str:
@@ -22,11 +22,6 @@ def spread(seconds: Sequence[float]) -> str:
 def ratio(these: Sequence[float], those: Sequence[float]) -> float:
     """Of the medians."""
     return median(these) / median(those)
-
-
-def quiet_ratio(these: Sequence[float], those: Sequence[float]) -> float:
-    """Of the first quartiles: nearer to what a machine shows that does nothing else."""
-    return quantiles(these, n=4)[0] / quantiles(those, n=4)[0]
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
