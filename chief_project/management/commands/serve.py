@@ -1,4 +1,4 @@
-"""`serve`: migrations, first start, then pages, REST and MCP in one process (contract 11)."""
+"""`serve`: migrations, first start, then every door in one process (contract 11)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GRACE_SECONDS = 10
 
 
 class Command(BaseCommand):
-    help = "Apply migrations and serve Chief: pages, REST and MCP."
+    help = "Apply migrations and serve Chief."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
