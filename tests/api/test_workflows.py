@@ -109,6 +109,37 @@ def test_the_etag_moves_with_every_write_and_spares_reading(
     assert error(stale, 412)["details"]["difference"]["removed"][0]["id"] == "b"
 
 
+_AMENDMENT = {
+    "proposed_by": "me",
+    "kind": "forward",
+    "reason": "more",
+    "operations": [{"op": "insert_after", "target_step_id": "a", "step": task("n")}],
+}
+
+
+@pytest.mark.parametrize("prefer", ["return=minimal", "return=representation"])
+def test_what_was_made_is_read_where_location_says_also_when_the_answer_was_kept(
+    harness_api: APIClient, person_api: APIClient, prefer: str
+) -> None:
+    submitted(harness_api, workflow_id="w1")
+    person_api.post("/v1/workflows/w1/approve")
+    for number, (path, body) in enumerate(
+        [
+            ("/v1/workflows", plan(workflow_id="w2")),
+            ("/v1/workflows/w1/clone", {}),
+            ("/v1/workflows/w1/template", {"template_id": "t1"}),
+            ("/v1/templates/t1/workflows", {}),
+            ("/v1/workflows/w1/runs", {"run_id": "r1"}),
+            ("/v1/runs/r1/amendments", _AMENDMENT),
+        ]
+    ):
+        headers = {"prefer": prefer, "idempotency-key": f"k{number}"}
+        made, kept = (harness_api.post(path, body, headers=headers) for _ in range(2))
+        assert (made.status_code, kept["Idempotency-Replayed"]) == (201, "true")
+        assert made["Location"] == kept["Location"]
+        assert harness_api.get(made["Location"]).status_code == 200
+
+
 @pytest.mark.parametrize("kind", ["workflow", "run", "amendment", "template"])
 def test_what_is_not_there_is_named_with_where_to_look(harness_api: APIClient, kind: str) -> None:
     found = error(harness_api.get(f"/v1/{kind}s/nowhere"), 404)
