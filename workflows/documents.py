@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, Discriminator, Field, Tag
 
 from chief_project.shared import ids
-from chief_project.shared.serializers import Document
+from chief_project.shared.serializers import MAX_INTEGER, Document
 from workflows.domain import plan as domain
 
 
@@ -26,9 +26,15 @@ def _id(text: str) -> str:
     return text
 
 
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must stand on one line")
+    return text
+
+
 Text = Annotated[str, AfterValidator(_not_blank)]
 Id = Annotated[str, AfterValidator(_id)]
-Name = Annotated[str, Field(max_length=200), AfterValidator(_not_blank)]
+Name = Annotated[str, Field(max_length=200), AfterValidator(_not_blank), AfterValidator(_one_line)]
 
 
 class CriterionDocument(Document):
@@ -180,7 +186,10 @@ class WorkflowRevise(Document):
     )
     reason: Text | None = Field(default=None, description="What was changed, and in answer to what.")
     based_on: int | None = Field(
-        default=None, ge=1, description="The revision you started from; needed where another made the newest."
+        default=None,
+        ge=1,
+        le=MAX_INTEGER,
+        description="The revision you started from; needed where another made the newest.",
     )
 
     def step_values(self) -> tuple[domain.Step, ...]:

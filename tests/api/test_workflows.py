@@ -61,6 +61,7 @@ def test_a_plan_goes_from_draft_to_approved(harness_api: APIClient, person_api: 
         ({"review_notes": []}, "/review_notes", "unknown field"),
         ({"status": "approved"}, "/status", "unknown field"),
         ({"project": ""}, "/project", "blank"),
+        ({"project": "a\nb"}, "/project", "one line"),
         ({"workflow_id": "a/b"}, "/workflow_id", "ASCII"),
         ({"workflow_id": ".."}, "/workflow_id", "ASCII"),
         ({"steps": []}, "/steps", "at least one step"),
@@ -85,6 +86,17 @@ def test_a_malformed_plan_is_refused_with_its_place(
     assert said in found["message"]
     assert len(found["details"]["errors"]) == 1
     assert harness_api.get("/v1/workflows").json() == []
+
+
+def test_a_revision_that_no_draft_can_have_is_refused_before_anything_is_looked_up(
+    harness_api: APIClient,
+) -> None:
+    submitted(harness_api, workflow_id="w1")
+    body = {"title": "T", "steps": [task("a")], "based_on": 2**70}
+    found = error(harness_api.put("/v1/workflows/w1", body), 422)
+    assert found["details"]["pointer"] == "/based_on"
+    assert error(harness_api.put("/v1/workflows/w1", body | {"based_on": 2**31 - 1}), 412)["details"]["since"]
+    assert harness_api.get("/v1/workflows/w1").json()["revision"] == 1
 
 
 def test_the_etag_moves_with_every_write_and_spares_reading(

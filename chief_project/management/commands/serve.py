@@ -12,7 +12,7 @@ import uvicorn
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError, connections
+from django.db import Error, connections
 
 from chief_project import bootstrap
 from chief_project.environment import LOOPBACK_HOSTS
@@ -90,7 +90,7 @@ class Command(BaseCommand):
         try:
             call_command("migrate", interactive=False, verbosity=0)
             bootstrap.first_start(url=url, data_dir=settings.CHIEF_DATA_DIR, say=self.stdout.write)
-        except OperationalError as problem:
+        except Error as problem:
             raise CommandError(unusable(problem)) from problem
         finally:
             connections.close_all()
