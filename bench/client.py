@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 from chief_project.wsgi import application
@@ -16,12 +16,15 @@ from chief_project.wsgi import application
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``seconds`` is from the call of the application to the end of its answer."""
+    """``seconds`` is from the call of the application to the end of its answer; ``busy`` what of it this thread had of
+    the processor.
+    """
 
     status: int
     headers: dict[str, str]
     body: bytes
     seconds: float
+    busy: float
 
     def json(self) -> Any:
         """The body as a value."""
@@ -72,12 +75,12 @@ class Client:
             started[:] = [int(status.split(" ", 1)[0]), dict(given)]
             return None
 
-        begin = perf_counter()
+        begin, busy = perf_counter(), thread_time()
         response = application(environ, start_response)
         body = b"".join(response)
         response.close()  # type: ignore[attr-defined]
-        seconds = perf_counter() - begin
-        answer = Answer(started[0], started[1], body, seconds)
+        seconds, busy = perf_counter() - begin, thread_time() - busy
+        answer = Answer(started[0], started[1], body, seconds, busy)
         if answer.status >= 400:
             raise SystemExit(f"{method} {path}: {answer.status} {body[:500].decode(errors='replace')}")
         return answer

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 from unittest.mock import patch
 
@@ -82,14 +82,15 @@ def _set_back(counters: Sequence[tuple[str, int]]) -> None:
 class Driver:
     """The connection that the product uses, without Django around it: same settings, same prepared statements."""
 
-    def replay(self, statements: Sequence[Statement]) -> float:
-        """Seconds for the statements as one transaction; every row that comes back is fetched.
+    def replay(self, statements: Sequence[Statement]) -> tuple[float, float]:
+        """Seconds for the statements as one transaction, and what of them this thread had of the processor; every row
+        that comes back is fetched.
 
         A statement whose values are a list of rows goes through ``executemany``.
         """
         cursor = self._cursor()
         ready = [(self._own(sql), params) for sql, params in statements]
-        begin = perf_counter()
+        begin, busy = perf_counter(), thread_time()
         cursor.execute("BEGIN" if self._postgresql else "BEGIN IMMEDIATE")
         for sql, params in ready:
             if isinstance(params, list):
@@ -99,7 +100,7 @@ class Driver:
                 if cursor.description is not None:
                     cursor.fetchall()
         cursor.execute("COMMIT")
-        return perf_counter() - begin
+        return perf_counter() - begin, thread_time() - busy
 
     @property
     def _postgresql(self) -> bool:

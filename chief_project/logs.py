@@ -10,7 +10,7 @@ _SECRETS = re.compile(
     r"""
       \bchf_[A-Za-z0-9_\-.]+                              # an API token
     | (?<=bearer\ )[^\s"',]+                              # whatever stands in an Authorization header
-    | (?<=sign-in/)[^\s"'/?]+ | (?<=signin/)[^\s"'/?]+    # the one-time part of a sign-in link
+    | (?<=signin/link/)[^\s"'/?]+                        # the one-time part of a sign-in link
     | (?<=token=)[^\s"'&]+
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -50,7 +50,8 @@ def logging_settings(*, debug: bool, access_log: bool) -> dict[str, object]:
             "django.server": {"level": "INFO", "handlers": [], "propagate": True},
             # A refused request is the caller's affair: 4xx are not events of this server.
             "django.request": {"level": "INFO" if debug else "ERROR"},
-            "django.security.DisallowedHost": {"level": "ERROR"},
+            # Nor is a request refused before any view (a foreign host): anybody could fill the log with tracebacks.
+            "django.security": {"level": "INFO" if debug else "CRITICAL"},
             "axes": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
             "mcp": {"level": "WARNING"},  # a refused call is the agent's affair

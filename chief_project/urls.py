@@ -2,13 +2,13 @@
 
 from django.conf import settings
 from django.contrib import admin
-from django.urls import include, path, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from chief_project.shared.health import healthz, readyz
 from chief_project.shared.http.description import DocsView, SchemaView
 from chief_project.shared.http.fallbacks import no_route
 
-v1 = [
+v1: list[URLPattern | URLResolver] = [
     path("", include("workflows.api.urls")),
     path("", include("runs.api.urls")),
     path("", include("amendments.api.urls")),
@@ -18,10 +18,11 @@ v1 = [
     re_path("", no_route),
 ]
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz),
     path("readyz", readyz),
     path("v1/", include(v1)),
+    path("v1", no_route),
     path("admin/", admin.site.urls),
     path("", include("chief_project.shared.web.urls")),
 ]

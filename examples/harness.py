@@ -46,9 +46,6 @@ class Chief:
             return answer
         sys.exit(f"Chief doesn't answer at {self.url}")
 
-    def get(self, path: str) -> Document:
-        return self.send("GET", path).json()
-
     def post(self, path: str, body: Document) -> Document:
         """With a key, so that a POST whose answer got lost can be repeated and is carried out once."""
         return self.send("POST", path, json=body, headers={"Idempotency-Key": str(uuid.uuid4())}).json()
@@ -58,37 +55,40 @@ class Chief:
         known: dict[str, str] = {}
         while True:
             answer = self.send("GET", path, headers=known)
-            if answer.status_code != 304:
-                known = {"If-None-Match": answer.headers["ETag"]}
-                yield answer.json()
-            time.sleep(LOOK_EVERY)
+            if answer.status_code == 304:
+                time.sleep(LOOK_EVERY)
+                continue
+            known = {"If-None-Match": answer.headers["ETag"]}
+            yield answer.json()
 
 
-def do_the_work(step: Document, place: Document, answers: list[str]) -> str:
-    """Where your agent works. Here it only says so."""
-    return ", ".join([f"Done: {step['goal']}", *map(str, place["parameters"].values()), *answers])
+def do_the_work(step: Document, place: Document, said: list[str]) -> str:
+    """Where your agent works. Here it only says so. `said` is what people answered and decided."""
+    return ", ".join([f"Done: {step['goal']}", *map(str, place["parameters"].values()), *said])
 
 
 def take_step(chief: Chief, run: str, step: Document, place: Document) -> None:
     """A ready step, in one place: say that it begins, do it, say how each criterion is met."""
     reports = f"{run}/state/{place['path']}/updates"
-    state = chief.post(reports, {"status": "running", "summary": "Begun."})["state"]
-    if state["status"] == "blocked":  # a checkpoint: from here on it is a person's
+    if step["status"] == "pending":  # otherwise it goes on after an interruption
+        chief.post(reports, {"status": "running", "summary": "Begun."})
+    if step["type"] == "checkpoint":  # from here on it is a person's
         return
     question = step["inputs"].get("question")  # a real harness asks when it doesn't know
-    if question and not state["questions"]:
+    if question and not place["answers"]:
         chief.post(f"{run}/questions/{place['path']}", {"text": question})
         return
-    answers = [asked["response"]["text"] for asked in state["questions"] if asked["response"]]
-    result = do_the_work(step, place, answers)
+    heard = [*place["decisions"], *place["answers"]]  # one that was closed unanswered has no response
+    said = [text for each in heard for text in (each["response"] or {}).values()]
+    result = do_the_work(step, place, said)
     met = dict.fromkeys(place["unanswered"], result)
     made = [{"type": "text/plain", "description": "What came out", "data": result}]
     chief.post(reports, {"status": "completed", "summary": result, "criteria_met": met, "artifacts": made})
     print(f"  completed {place['path']}")
 
 
-def drive_construct(chief: Chief, run: str, step: Document, place: Document) -> bool:
-    """A loop or parallel: register an instance each time its body is to run, then close it. False: not now."""
+def drive_construct(chief: Chief, run: str, step: Document, place: Document) -> None:
+    """A loop or parallel: register an instance each time its body is to run, then close it."""
     names = [parameter["name"] for parameter in step["instance_params"]]
     values = [step["inputs"].get(name, [f"{name} 1", f"{name} 2"]) for name in names]
     rounds = list(zip(*values, strict=False)) if names else [(), ()]  # a real harness finds out as it goes
@@ -98,9 +98,6 @@ def drive_construct(chief: Chief, run: str, step: Document, place: Document) -> 
     elif not place["open"]:
         last = {"summary": "No more will come.", "instances_closed": True}
         chief.post(f"{run}/state/{place['path']}/updates", last)
-    else:
-        return False
-    return True
 
 
 def turn_of_a_person(run_url: str, step: Document, place: Document) -> str:
@@ -116,28 +113,27 @@ def turn_of_a_person(run_url: str, step: Document, place: Document) -> str:
 
 
 def walk(chief: Chief, run: str) -> bool:
-    """Do what may be done until nothing is left; wait wherever it is a person's turn. Whether it was completed."""
+    """Do what may be done until nothing is left; wait wherever it is a person's turn. Whether it was completed.
+
+    Each round asks what is next and starts from nothing else, so that an interruption loses nothing.
+    """
     told: set[str] = set()
-    for _ in chief.changes(run):
-        busy = True
-        while busy:
-            todo, busy = chief.get(f"{run}/next"), False
-            for step in todo["constructs"]:
-                for place in step["places"]:
-                    busy |= drive_construct(chief, run, step, place)
-            for step in todo["ready"]:
-                for place in step["places"]:
-                    take_step(chief, run, step, place)
-                    busy = True
-        if todo["done"]:
-            print(todo["hint"])
-            break
+    for todo in chief.changes(f"{run}/next"):
+        for step in todo["constructs"]:
+            for place in step["places"]:
+                drive_construct(chief, run, step, place)
+        for step in todo["ready"]:
+            for place in step["places"]:
+                take_step(chief, run, step, place)
         for step in todo["blocked"]:
             for place in step["places"]:
                 turn = turn_of_a_person(chief.url + run, step, place)
                 if turn not in told:
                     print(turn)
                 told.add(turn)
+        if todo["done"]:
+            print(todo["hint"])
+            break
     return bool(todo["run_status"] == "completed")
 
 

@@ -352,10 +352,35 @@ class NextPlace(Answer):
     parameters: dict[str, Any]
 
 
+class AnsweredQuestion(Answer):
+    """A question of a step that nobody waits for any more: a person answered it, or it was ``closed`` unanswered."""
+
+    question_id: str
+    text: str
+    response: dict[str, str] | None
+    answered_by: str | None
+    answered_at: datetime | None
+    closed: dict[str, Any] | None = Field(description="`{at, by, reason}` when it was closed unanswered.")
+    shortened: bool = Field(description="Something ends in `…`: ask for less with `path`, or read the run.")
+
+
+class DecisionBefore(Answer):
+    """What a person decided at a checkpoint that the step depends on, in the same scope."""
+
+    step_id: str
+    decision: Literal["approved", "rejected"]
+    response: dict[str, str]
+    note: str | None
+    shortened: bool = Field(description="Something ends in `…`: ask for less with `path`, or read the run.")
+
+
 class ReadyPlace(NextPlace):
     """A place where a step is ready or running."""
 
     unanswered: list[str] = Field(description="The criteria without an answer so far.")
+    answers: list[AnsweredQuestion] = Field(description="The newest, five at most; oldest first.")
+    more_answers: int = Field(description="How many older ones were left out.")
+    decisions: list[DecisionBefore] = Field(description="In the order of `depends_on`.")
 
 
 class ConstructPlace(NextPlace):
@@ -365,6 +390,7 @@ class ConstructPlace(NextPlace):
     registered: int
     open: int = Field(description="Instances that aren't finished.")
     all_done: bool = Field(description="Close it, or add more.")
+    decisions: list[DecisionBefore] = Field(description="In the order of `depends_on`.")
 
 
 class OpenQuestion(Answer):

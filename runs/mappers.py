@@ -72,9 +72,6 @@ QUESTION_COLUMNS = (
 
 state_columns = attrgetter(*STATE_COLUMNS)
 instance_columns = attrgetter(*INSTANCE_COLUMNS)
-artifact_columns = attrgetter(*ARTIFACT_COLUMNS)
-comment_columns = attrgetter(*COMMENT_COLUMNS)
-question_columns = attrgetter(*QUESTION_COLUMNS)
 
 _CONSTRUCTS = frozenset({"loop", "parallel"})
 

@@ -252,7 +252,18 @@ def _get_next(call: Call) -> Answer:
     always = {name: document[name] for name in ("run_id", "run_status", "revision", "done", "hint")}
     document["counts"] = {name: count for name, count in document["counts"].items() if count}
     document["more"] = {name: count for name, count in document["more"].items() if count}
+    for entry in (*document["ready"], *document["constructs"]):
+        for place in entry["places"]:
+            _leave_out(place, "more_answers")
+            for said in (*place.get("answers", ()), *place["decisions"]):
+                _leave_out(said, "shortened")
     return Answer(always | pruned(document) | always)
+
+
+def _leave_out(document: dict[str, Any], name: str) -> None:
+    """Take ``name`` out where it says nothing."""
+    if not document.get(name):
+        document.pop(name, None)
 
 
 # -- The tools ---------------------------------------------------------------------------------------

@@ -5,9 +5,10 @@ They judge shape only (types, unknown keys, blank text); the rules of contract 2
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, Discriminator, Field, Tag
 
 from chief_project.shared import ids
+from chief_project.shared.serializers import MAX_INTEGER, Document
 from workflows.domain import plan as domain
 
 
@@ -25,15 +26,15 @@ def _id(text: str) -> str:
     return text
 
 
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must stand on one line")
+    return text
+
+
 Text = Annotated[str, AfterValidator(_not_blank)]
 Id = Annotated[str, AfterValidator(_id)]
-Name = Annotated[str, Field(max_length=200), AfterValidator(_not_blank)]
-
-
-class Document(BaseModel):
-    """Strict: no unknown key, no silent conversion between types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
+Name = Annotated[str, Field(max_length=200), AfterValidator(_not_blank), AfterValidator(_one_line)]
 
 
 class CriterionDocument(Document):
@@ -41,6 +42,16 @@ class CriterionDocument(Document):
 
     id: str | None = None
     text: Text
+
+
+def _given_as(criterion: Any) -> str:
+    return "object" if isinstance(criterion, dict) else "text"
+
+
+# Which of the two it is meant to be is plain, so that a refusal speaks of that one only.
+Criterion = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[CriterionDocument, Tag("object")], Discriminator(_given_as)
+]
 
 
 class FieldDocument(Document):
@@ -76,7 +87,7 @@ class StepDocument(Document):
     depends_on: list[str] = Field(default_factory=list, description="Ids of steps of the same scope.")
     inputs: dict[str, Any] = Field(default_factory=dict)
     outputs: dict[str, Any] = Field(default_factory=dict)
-    criteria: list[Text | CriterionDocument] = Field(
+    criteria: list[Criterion] = Field(
         default_factory=list, description="Conditions to answer by name before 'completed'; tasks only."
     )
     body: list[str] | None = Field(
@@ -175,7 +186,10 @@ class WorkflowRevise(Document):
     )
     reason: Text | None = Field(default=None, description="What was changed, and in answer to what.")
     based_on: int | None = Field(
-        default=None, ge=1, description="The revision you started from; needed where another made the newest."
+        default=None,
+        ge=1,
+        le=MAX_INTEGER,
+        description="The revision you started from; needed where another made the newest.",
     )
 
     def step_values(self) -> tuple[domain.Step, ...]:

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from workflows.documents import Document, GroupDocument, Id, Name, StepDocument, Text, plan_value
+from chief_project.shared.serializers import Document
+from workflows.documents import GroupDocument, Id, Name, StepDocument, Text, plan_value
 from workflows.domain.templates import Content, Parameter
 
 ParameterName = Annotated[

@@ -30,6 +30,7 @@ class RunAmendments(ChiefView):
     queries = {"get": ListRunAmendmentsQuery}
     if_match_on = ("post",)
     minimal_on = ("post",)
+    location = "/v1/amendments/{amendment_id}"
 
     @extend_schema(operation_id="list_run_amendments", responses=list_of(AmendmentAnswer))
     def get(self, request: HttpRequest, run_id: str) -> HttpResponse:

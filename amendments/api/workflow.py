@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 
 from amendments.services.delete_workflow import delete_workflow
 from chief_project.shared.http import paths  # noqa: F401 - the converters
+from chief_project.shared.serializers import NoBody
 from workflows.api.workflows import Workflow
 from workflows.documents import DeletedWorkflow
 
@@ -18,6 +19,7 @@ class WholeWorkflow(Workflow):
     @extend_schema(operation_id="delete_workflow", responses={200: DeletedWorkflow})
     def delete(self, request: HttpRequest, workflow_id: str) -> HttpResponse:
         """Remove a workflow with its versions, runs, amendments and notes. People only. The audit log stays."""
+        self.body(NoBody)
         return self.answer(
             delete_workflow(caller=self.caller, workflow_id=workflow_id, if_match=self.if_match())
         )

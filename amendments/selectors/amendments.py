@@ -20,7 +20,10 @@ Document = dict[str, Any]
 
 def no_amendment(amendment_id: str) -> NotFound:
     """The refusal for an id that names no amendment."""
-    return NotFound(f"no amendment is called '{amendment_id[:200]}': GET /v1/amendments lists them")
+    return NotFound(
+        f"there is no amendment '{amendment_id[:200]}': GET /v1/amendments lists them",
+        amendment_id=amendment_id[:200],
+    )
 
 
 def get_amendment(*, caller: Caller, amendment_id: str) -> Document:

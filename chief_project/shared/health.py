@@ -23,12 +23,19 @@ def readyz(request: HttpRequest) -> HttpResponse:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
             cursor.fetchone()
-        name = str(connection.settings_dict["NAME"])
-        if name not in _migrated:
-            executor = MigrationExecutor(connection)
-            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-                return refusal(503, "not ready: migrations are missing")
-            _migrated.add(name)
+        if not is_migrated():
+            return refusal(503, "not ready: migrations are missing")
     except Error:
         return refusal(503, "not ready: the database doesn't answer")
     return HttpResponse(status=204)
+
+
+def is_migrated() -> bool:
+    """Whether the database has every migration; raises ``django.db.Error`` if it doesn't answer."""
+    name = str(connection.settings_dict["NAME"])
+    if name not in _migrated:
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            return False
+        _migrated.add(name)
+    return True

@@ -1,8 +1,8 @@
 """The API's description: what every operation has in common is said once, here.
 
 A view says the rest: ``@extend_schema(operation_id=…, request=…, responses=…)`` on the method, and on the class which
-methods read ``If-Match`` (``if_match_on``), carry an ``ETag`` (``etag_on``), answer as ``Prefer`` asks (``minimal_on``)
-and which query parameters they take (``queries``). ``responses=X`` means 200; what makes something says
+methods read ``If-Match`` (``if_match_on``), carry an ``ETag`` (``etag_on``), answer as ``Prefer`` asks (``minimal_on``),
+which query parameters they take (``queries``), and where what they make is read (``location``). ``responses=X`` means 200; what makes something says
 ``responses={201: X}``. A list is ``responses=X(many=True)`` for a serializer, ``list_of(X)`` for a pydantic model.
 """
 
@@ -179,6 +179,8 @@ class ChiefSchema(AutoSchema):
             found["ETag"] = _header("The revision that this answer shows.")
         if self._says("minimal_on"):
             found["Preference-Applied"] = _header("`return=minimal` where that was asked for.")
+        if status_code == "201" and self._of_view("location", None) is not None:
+            found["Location"] = _header("Where it is read.")
         if self.method == "POST" and not self._of_view("public", False):
             found["Idempotency-Replayed"] = _header("`true` on an answer that was kept.")
         return found

@@ -343,7 +343,7 @@ _SAYINGS = {
 def _say(kind: str, error: Any, where: Where) -> str:
     context = error.get("ctx", {})
     if kind == "extra_forbidden":
-        return f"unknown field {str(where[-1])[:80]!r}" if where else "unknown field"
+        return f"unknown field {str(where[-1])[:80]!r}: leave it out"
     if kind in {"literal_error", "enum"}:
         return f"must be one of {context['expected']}"
     if kind == "string_too_short":
@@ -354,6 +354,9 @@ def _say(kind: str, error: Any, where: Where) -> str:
         )
     if kind == "string_too_long":
         return f"must be at most {context['max_length']} characters long"
+    if kind == "too_long":
+        most = context["max_length"]
+        return f"must have at most {most:,} entries" if most else "must be empty"
     if kind == "less_than_equal":
         return f"must be at most {context['le']}"
     if kind == "greater_than_equal":
@@ -377,8 +380,11 @@ class QuerySerializer(StrictSerializer):
         except DRFError as problem:
             where, message = _problems(problem.detail, ())[0]
             name = str(where[0]) if where else ""
-            message = message.replace("unknown field", "unknown query parameter", 1)
-            raise ValidationFailed(f"query parameter {name!r}: {message}", parameter=name) from None
+            if message.startswith("unknown field "):
+                message = f"unknown query parameter {message.removeprefix('unknown field ')}"
+            else:
+                message = f"query parameter {name!r}: {message}"
+            raise ValidationFailed(message, parameter=name) from None
 
 
 class QueryIntegerField(IntegerField):

@@ -60,17 +60,22 @@ class RunNextDetail(ChiefView):
     """What a harness may do now."""
 
     queries: ClassVar = {"get": GetNextQuery}
+    etag_on: ClassVar = ("get",)
 
     @extend_schema(operation_id="get_next", responses=RunNext)
     def get(self, request: HttpRequest, run_id: str) -> HttpResponse:
-        """Steps that are ready, constructs that take instances, and what waits for a person."""
+        """Steps that are ready, constructs that take instances, what people said, and what waits for them.
+
+        304 by `If-None-Match` before anything is built: a harness polls this and needs nothing else to go on.
+        """
         query = self.query()
         where = query.pop("path", None)
-        return self.answer(
-            get_next(
-                caller=self.caller, run_id=run_id, path=None if where is None else any_path(where), **query
-            )
-        )
+        path = None if where is None else any_path(where)
+        unchanged = self.etag(run_revision(caller=self.caller, run_id=run_id))
+        if unchanged is not None:
+            return unchanged
+        document = get_next(caller=self.caller, run_id=run_id, path=path, **query)
+        return self.answer(document, etag=document["revision"])
 
 
 class RunUpdates(ChiefView):

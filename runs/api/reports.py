@@ -29,6 +29,8 @@ class _Write(ChiefView):
 class WorkflowRuns(_Write):
     """The runs of a workflow."""
 
+    location = "/v1/runs/{run_id}"
+
     @extend_schema(operation_id="register_run", request=RegisterRunBody, responses={201: RunState})
     def post(self, request: HttpRequest, workflow_id: str) -> HttpResponse:
         """Begin a run of an approved workflow."""

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
+
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.reading import one_moment
 from runs.domain.next import (
@@ -27,7 +30,12 @@ from workflows.domain.plan import Plan, Step
 from workflows.mappers import field_document, load_plan
 
 PLACES = 5
+ANSWERS = 5  # at most, in each place
+ROOM = 6_000  # characters of what people wrote, in all; ROOM_BELOW where ``path`` narrows the question
+ROOM_BELOW = 100_000
+SHORT = 80  # a text of so many characters is never cut
 _OVER = ("completed", "skipped")
+_DECIDED = ("completed", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,9 @@ class _Facts:
     instances: Mapping[int, InstanceFact]
     details: Mapping[int, dict[str, Any]]
     metadata: Mapping[int, dict[str, Any]]
-    questions: Mapping[int, dict[str, Any]]
+    questions: Mapping[int, list[dict[str, Any]]]
+    gates: Mapping[int, list[tuple[str, int]]]
+    room: "_Room"
 
 
 def get_next(
@@ -53,6 +63,12 @@ def get_next(
     first five (the first ``limit`` when ``path`` narrows the question), each with the path to report to and the
     ``parameters`` that its instances brought. ``limit`` bounds each list; ``more`` says how many entries were left
     out of each. ``NotFound`` for a run or a path that isn't there.
+
+    A place that is ready or running also has what people said. ``answers`` are the newest questions that were
+    answered or closed, oldest first: one at least, five at most; ``more_answers`` counts the others. ``decisions``
+    are those of the checkpoints in its scope that the step depends on. For what was written there are 6,000
+    characters in all, 100,000 below ``path``: where they run out, older answers are left out, texts of more than 80
+    characters end in "…", and ``shortened`` is true.
 
     Six statements (two more for ``path``, six for a plan that isn't cached, two for the read's begin and end).
     """
@@ -79,7 +95,13 @@ def get_next(
             for groups in (found.ready, found.constructs, found.blocked, found.failed)
             for group in groups[:limit]
         ]
-        facts = _read_facts(plan, states, instances, list(chain.from_iterable(shown)))
+        facts = _read_facts(
+            plan,
+            states,
+            instances,
+            list(chain.from_iterable(shown)),
+            room=_Room(ROOM if path is None else ROOM_BELOW),
+        )
     status, pending = run["status"], run["pending_amendment_id"]
     return {
         "run_id": run_id,
@@ -122,7 +144,13 @@ def _ready(group: Group, facts: _Facts, places: int) -> Document:
 
     def place(pk: int) -> Document:
         answered = facts.details[pk]["criteria_met"]
-        return {"unanswered": [criterion for criterion in criteria if criterion not in answered]}
+        answers = _answers(pk, facts)
+        return {
+            "unanswered": [criterion for criterion in criteria if criterion not in answered],
+            "answers": answers,
+            "more_answers": max(0, facts.details[pk]["question_count"] - len(answers)),
+            "decisions": _decisions(pk, facts),
+        }
 
     return entry | {
         "depends_on": list(step.depends_on),
@@ -146,6 +174,7 @@ def _construct(group: Group, facts: _Facts, places: int) -> Document:
             "registered": registered,
             "open": unfinished,
             "all_done": registered > 0 and not unfinished,
+            "decisions": _decisions(pk, facts),
         }
 
     shown = [_place(pk, facts) | place(pk) for pk in group.states[:places]]
@@ -169,7 +198,7 @@ def _blocked(group: Group, facts: _Facts, places: int) -> Document:
     checkpoint = step.type == "checkpoint"
 
     def place(pk: int) -> Document:
-        question = facts.questions.get(pk)
+        question = next(filter(_is_open, facts.questions.get(pk, ())), None)
         if question is None:
             return {"since": facts.details[pk]["started_at"], "question": None}
         return {
@@ -198,6 +227,70 @@ def _place(pk: int, facts: _Facts) -> Document:
     path, through = state_path(facts.states[pk], facts.states, facts.instances)
     metadata = [facts.metadata.get(instance_pk, {}) for instance_pk in through]
     return {"path": "/".join(path), "parameters": parameters_of(facts.plan, path, metadata)}
+
+
+# -- What people said --------------------------------------------------------------------------------
+
+
+class _Room:
+    """How many characters of what people wrote still go into the answer, so that it stays small."""
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+
+    def is_full(self) -> bool:
+        return self._left <= 0
+
+    def fit(self, document: Document, *names: str) -> Document:
+        """``document``, its texts under ``names`` (one each, or many by name) cut to the room that is left."""
+        shortened = False
+        self._left -= SHORT  # the rest of the document
+        for name in names:
+            given = document[name]
+            document[name] = self._cut(given) if isinstance(given, str) else self._cut_all(given)
+            shortened |= document[name] != given
+        return document | {"shortened": shortened}
+
+    def _cut_all(self, given: Mapping[str, Any] | None) -> Document | None:
+        if given is None:
+            return None
+        return {name: self._cut(value) if isinstance(value, str) else value for name, value in given.items()}
+
+    def _cut(self, text: str) -> str:
+        kept = text if len(text) <= SHORT else text[: max(SHORT, self._left)]
+        self._left -= len(kept)
+        return kept if len(kept) == len(text) else f"{kept}…"
+
+
+def _is_open(question: Mapping[str, Any]) -> bool:
+    return question["answered_at"] is None and question["closed"] is None
+
+
+def _answers(pk: int, facts: _Facts) -> list[Document]:
+    """The newest, and as many before it as there is room for; oldest first."""
+    names = ("question_id", "text", "response", "answered_by", "answered_at", "closed")
+    found: list[Document] = []
+    for row in facts.questions.get(pk, ()):
+        if found and facts.room.is_full():
+            break
+        if not _is_open(row):  # the response before its question: whoever asked may know that
+            shown = {name: row[name] for name in names}
+            found.append(facts.room.fit(shown, "response", "text", "answered_by", "closed"))
+    return found[::-1]
+
+
+def _decisions(pk: int, facts: _Facts) -> list[Document]:
+    """What was decided at the checkpoints that this place's step depends on, in that order."""
+    decided = (
+        ({"step_id": step_id}, facts.details[gate]["checkpoint"]) for step_id, gate in facts.gates.get(pk, ())
+    )
+    return [
+        facts.room.fit(
+            named | {name: said[name] for name in ("decision", "response", "note")}, "response", "note"
+        )
+        for named, said in decided
+        if said is not None
+    ]
 
 
 def _counts(found: Survey) -> Document:
@@ -231,14 +324,23 @@ def _read_instances(run_pk: int) -> dict[int, InstanceFact]:
 
 
 def _read_facts(
-    plan: Plan, states: Mapping[int, StateFact], instances: Mapping[int, InstanceFact], shown: list[int]
+    plan: Plan,
+    states: Mapping[int, StateFact],
+    instances: Mapping[int, InstanceFact],
+    shown: list[int],
+    *,
+    room: _Room,
 ) -> _Facts:
     passed = {pk for each in shown for pk in state_path(states[each], states, instances)[1]}
-    details: Any = StepState.objects.filter(pk__in=shown).values(
+    gates = _gates(plan, states, shown)
+    wanted = {*shown, *(gate for each in gates.values() for _, gate in each)}
+    details: Any = StepState.objects.filter(pk__in=wanted).values(
         "pk",
         "summary",
         "criteria_met",
+        "checkpoint",
         "started_at",
+        "question_count",
         "next_index",
         "n_pending",
         "n_running",
@@ -248,14 +350,63 @@ def _read_facts(
         "n_skipped",
     )
     metadata = StepInstance.objects.filter(pk__in=passed).values_list("pk", "metadata")
-    questions: Any = Question.objects.filter(
-        state__in=shown, answered_at__isnull=True, closed__isnull=True
-    ).values("state_id", "question_id", "text", "fields", "asked_at")
+    questions: dict[int, list[dict[str, Any]]] = {}
+    for row in _read_questions(shown):
+        questions.setdefault(row["state_id"], []).append(row)
     return _Facts(
         plan,
         states,
         instances,
         {row["pk"]: row for row in details},
         dict(metadata),
-        {row["state_id"]: row for row in questions},
+        questions,
+        gates,
+        room,
+    )
+
+
+def _gates(plan: Plan, states: Mapping[int, StateFact], shown: list[int]) -> dict[int, list[tuple[str, int]]]:
+    """For each state the checkpoints it depends on in its own scope: ``(step id, row id)`` of those that are over."""
+    needed = {
+        (states[pk].instance, before)
+        for pk in shown
+        for before in plan.by_id[states[pk].step_id].depends_on
+        if plan.by_id[before].type == "checkpoint"
+    }
+    if not needed:
+        return {}
+    over = {
+        (state.instance, state.step_id): state.pk
+        for state in states.values()
+        if state.status in _DECIDED and (state.instance, state.step_id) in needed
+    }
+    return {
+        pk: [
+            (before, over[states[pk].instance, before])
+            for before in plan.by_id[states[pk].step_id].depends_on
+            if (states[pk].instance, before) in over
+        ]
+        for pk in shown
+    }
+
+
+def _read_questions(shown: list[int]) -> Any:
+    """The newest questions of each state, the newest first: an open one is always the newest."""
+    newest = Window(RowNumber(), partition_by=F("state_id"), order_by=F("pk").desc())
+    return (
+        Question.objects.filter(state__in=shown)
+        .annotate(nth=newest)
+        .filter(nth__lte=ANSWERS)
+        .order_by("state_id", "nth")
+        .values(
+            "state_id",
+            "question_id",
+            "text",
+            "fields",
+            "asked_at",
+            "response",
+            "answered_at",
+            "answered_by",
+            "closed",
+        )
     )

@@ -2,13 +2,12 @@
 
 from django.db import transaction
 
-from chief_project.shared import audit, clock
+from chief_project.shared import clock
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import Forbidden, InvalidTransition
-from runs.models import Run
-from runs.selectors.runs import no_run, whole_run
+from chief_project.shared.errors import InvalidTransition
+from runs.selectors.runs import whole_run
+from runs.services._row import lock_row, minimal_answer, record_write
 from runs.services.outcome import RunWrite
-from runs.services.writing import check_revision
 
 
 def acknowledge_run(
@@ -16,19 +15,10 @@ def acknowledge_run(
 ) -> RunWrite:
     """Take a failed run off what waits for a person. People only. 409 when it isn't failed, or was acknowledged."""
     caller.must(Right.REVIEW, "acknowledge a failed run")
-    if not caller.person:
-        raise Forbidden("only a person acknowledges a failed run: ask one to look at it")
+    caller.must_be_person("acknowledge a failed run")
     now = clock.now()
     with transaction.atomic(savepoint=False):
-        run = (
-            Run.objects.select_for_update(of=("self",))
-            .select_related("workflow")
-            .filter(run_id=run_id)
-            .first()
-        )
-        if run is None:
-            raise no_run(run_id)
-        check_revision(run_id, run.revision, if_match)
+        run = lock_row(run_id, if_match)
         if run.status != "failed":
             raise InvalidTransition(
                 f"run '{run_id}' is {run.status}, not failed: there is nothing to acknowledge",
@@ -45,24 +35,6 @@ def acknowledge_run(
             "actor": caller.actor,
             "via": caller.via,
         }
-        run.revision += 1
-        run.updated_at = now
-        run.save(update_fields=["acknowledged", "revision", "updated_at"])
-        audit.record(
-            caller=caller,
-            event="run.acknowledged",
-            at=now,
-            detail={"by": run.acknowledged["by"]},
-            head=run,
-            workflow_id=run.workflow.workflow_id,
-            run_id=run_id,
-        )
-        minimal = {
-            "run_id": run_id,
-            "revision": run.revision,
-            "run_status": run.status,
-            "path": None,
-            "state": None,
-            "next": {"items": [], "more": 0},
-        }
-        return RunWrite(minimal, lambda: whole_run(run_id=run_id))
+        detail = {"by": run.acknowledged["by"]}
+        record_write(run, "acknowledged", caller=caller, event="run.acknowledged", at=now, detail=detail)
+        return RunWrite(minimal_answer(run), lambda: whole_run(run_id=run_id))

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from chief_project.shared import ids
+from chief_project.shared import ids, rows
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import Conflict, InvariantViolation, ValidationFailed
 from runs.domain.report import missing_parameters, refuse_terminal
@@ -139,16 +139,18 @@ def _free_name(siblings: QuerySet[StepInstance], index: int) -> str:
 
 
 def _insert(writing: Writing, construct: StateNode, node: InstanceNode) -> None:
-    row = StepInstance.objects.create(
-        run_id=writing.run.pk,
-        construct_id=construct.row,
-        instance_id=node.instance_id,
-        index=node.index,
-        kind=node.kind,
-        summary=node.summary,
-        metadata=node.metadata,
-        body=list(node.body),
-        n_pending=len(node.body),
+    row = rows.insert(
+        StepInstance(
+            run_id=writing.run.pk,
+            construct_id=construct.row,
+            instance_id=node.instance_id,
+            index=node.index,
+            kind=node.kind,
+            summary=node.summary,
+            metadata=node.metadata,
+            body=list(node.body),
+            n_pending=len(node.body),
+        )
     )
     node.pk = row.pk
     StepState.objects.bulk_create(

@@ -184,8 +184,11 @@ class Writing:
                 actor=self.caller.actor,
                 via=self.caller.via,
             )
-            # The log's payload is not repeated in the audit; its digest makes a later change to it visible.
-            detail = detail | {"report": run.reports, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+            # The log's payload is not repeated in the audit; its digest makes a later change to it visible. With
+            # sorted keys, because PostgreSQL doesn't keep the order in which they came.
+            canonical = json.dumps(payload, ensure_ascii=False, sort_keys=True)
+            digest = hashlib.sha256(canonical.encode()).hexdigest()
+            detail = detail | {"report": run.reports, "sha256": digest}
         entry = audit.compose(
             caller=self.caller,
             event=event,

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import BadRequest, RequestDataTooBig
 from django.db import DataError, IntegrityError, InterfaceError
 from django.http import HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions as drf
 from rest_framework.test import APIClient
 
@@ -43,6 +44,11 @@ def test_what_no_route_matches_is_a_404_in_the_envelope_and_never_a_redirect(
 ) -> None:
     for method in (client.get, client.post, client.put, client.delete):
         refused(method(path), 404, "not_found")
+
+
+@pytest.mark.urls("chief_project.urls")
+def test_the_root_without_its_slash_is_a_404_too(client: APIClient) -> None:
+    refused(client.get("/v1"), 404, "not_found")
 
 
 def test_a_404_outside_v1_is_a_page_only_for_who_asks_for_one(client: APIClient) -> None:
@@ -83,6 +89,8 @@ def test_the_description_is_only_read(client: APIClient, path: str, allowed: str
     answer = client.post(path)
     refused(answer, 405, "method_not_allowed")
     assert answer["Allow"] == allowed
+    asked = client.options(path)
+    assert (asked.status_code, asked["Allow"], asked.content) == (204, allowed, b"")
 
 
 @pytest.mark.urls("chief_project.urls")
@@ -169,6 +177,8 @@ def test_a_foreign_host_is_refused_in_the_envelope(client: APIClient) -> None:
         (drf.ParseError(), 422, "validation_failed"),
         (drf.ValidationError({"a": ["is wrong"]}), 422, "validation_failed"),
         (RequestDataTooBig(), 413, "too_large"),
+        (BadRequest(), 422, "validation_failed"),
+        (MultiPartParserError(), 422, "validation_failed"),
         (IntegrityError(), 409, "conflict"),
         (DataError(), 422, "validation_failed"),
         (InterfaceError(), 503, "unavailable"),

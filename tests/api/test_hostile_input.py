@@ -373,6 +373,16 @@ def test_a_query_parameter_that_is_unknown_or_wrong_is_named(
     assert error["details"] == {"parameter": name}
 
 
+def test_an_unknown_query_parameter_is_named_once_with_those_there_are(
+    api_as: Callable[..., APIClient], harness_token: str
+) -> None:
+    said = error_of(api_as(harness_token).get("/v1/used?limt=1"))["message"]
+    assert said.startswith("unknown query parameter 'limt': it takes limit, ")
+    assert error_of(api_as(harness_token).get("/v1/used?limit=0"))["message"].startswith(
+        "query parameter 'limit': must be"
+    )
+
+
 def test_an_operation_without_query_parameters_takes_none(send: Send) -> None:
     error = error_of(send(b'{"title":"a"}', "/v1/echo?dry_run=true"))
     assert error["details"] == {"parameter": "dry_run"}

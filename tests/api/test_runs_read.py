@@ -177,6 +177,29 @@ def test_next_says_what_is_ready(relay: Caller, api: APIClient) -> None:
     assert "limit" in refused(api.get("/v1/runs/r1/next?limit=0"), 422, "validation_failed")["message"]
 
 
+def test_next_carries_the_revision_as_etag_and_is_not_built_for_who_has_it(
+    relay: Caller, api: APIClient
+) -> None:
+    new_run(relay, task("a"))
+    report(relay, "a", "running")
+    first = api.get("/v1/runs/r1/next")
+    assert first["ETag"] == f'"{body_of(first)["revision"]}"' == api.get("/v1/runs/r1")["ETag"]
+    seen = {"If-None-Match": first["ETag"]}
+    assert api.get("/v1/runs/r1/next", headers=seen).status_code == 304
+    asked = post(api, "/runs/r1/questions/a", {"text": "Which?"}, 201)
+    changed = api.get("/v1/runs/r1/next", headers=seen)
+    assert body_of(changed)["revision"] == asked["revision"]
+    answer = {
+        "question_id": body_of(changed)["blocked"][0]["places"][0]["question"]["question_id"],
+        "response": {"text": "This."},
+    }
+    post(api, "/runs/r1/answers/a", answer)
+    changed = api.get("/v1/runs/r1/next", headers={"If-None-Match": changed["ETag"]})
+    (told,) = body_of(changed)["ready"][0]["places"][0]["answers"]
+    assert told["response"] == {"text": "This."}
+    refused(api.get("/v1/runs/r2/next", headers=seen), 404, "not_found")
+
+
 def test_what_waits_is_listed_for_everyone_who_may_read(
     relay: Caller, viewer: Caller, api_as: Callable[..., APIClient]
 ) -> None:
@@ -431,6 +454,8 @@ def test_answers_have_exactly_the_keys_that_the_description_gives_them(
         checkpoint("gate", fields=[{"name": "why"}]),
         task("a"),
         task("x"),
+        checkpoint("first"),
+        task("y", depends_on=["first"]),
         groups=[],
     )
     for key in ("one", "two"):
@@ -442,6 +467,12 @@ def test_answers_have_exactly_the_keys_that_the_description_gives_them(
     report(relay, "gate", "running")
     report(relay, "a", "running")
     post(api, "/runs/r1/questions/a", {"text": "Which?", "fields": [{"name": "x"}]}, 201)
+    report(relay, "y", "running")
+    asked = post(api, "/runs/r1/questions/y", {"text": "Which?"}, 201)
+    question_id = asked["step_states"]["y"]["questions"][-1]["question_id"]
+    post(api, "/runs/r1/answers/y", {"question_id": question_id, "response": {"text": "This."}})
+    report(relay, "first", "running")
+    post(api, "/runs/r1/resolutions/first", {"decision": "approved"})
     report(relay, "x", "failed", summary="No network.")
     post(person, "/runs/r1/artifacts/art/comments", {"body": "Look."}, 201)
 

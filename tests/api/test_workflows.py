@@ -61,12 +61,17 @@ def test_a_plan_goes_from_draft_to_approved(harness_api: APIClient, person_api: 
         ({"review_notes": []}, "/review_notes", "unknown field"),
         ({"status": "approved"}, "/status", "unknown field"),
         ({"project": ""}, "/project", "blank"),
+        ({"project": "a\nb"}, "/project", "one line"),
         ({"workflow_id": "a/b"}, "/workflow_id", "ASCII"),
         ({"workflow_id": ".."}, "/workflow_id", "ASCII"),
         ({"steps": []}, "/steps", "at least one step"),
         ({"steps": [task("a", color="red")]}, "/steps/0/color", "unknown field"),
         ({"steps": [task("a", goal="")]}, "/steps/0/goal", "blank"),
         ({"steps": [task("a", type="workflow_ref")]}, "/steps/0/type", "one of"),
+        ({"steps": [task("a", ref_parameters={"x": "y"})]}, "/steps/0/ref_parameters", "must be empty"),
+        ({"steps": [task("a", criteria=[" "])]}, "/steps/0/criteria/0", "must not be blank"),
+        ({"steps": [task("a", criteria=[7])]}, "/steps/0/criteria/0", "must be a text"),
+        ({"steps": [task("a", criteria=[{"id": "c1"}])]}, "/steps/0/criteria/0/text", "is required"),
         ({"steps": [task("a", depends_on=["z"])]}, "/steps/0/depends_on/0", "unknown step"),
         ({"steps": [task("a"), task("a")]}, "/steps/1/id", "duplicate step id"),
         ({"groups": [{"path": "g"}]}, "/groups/0/path", "neither a step's group"),
@@ -79,7 +84,19 @@ def test_a_malformed_plan_is_refused_with_its_place(
     assert found["code"] == "validation_failed"
     assert found["details"]["pointer"] == pointer
     assert said in found["message"]
+    assert len(found["details"]["errors"]) == 1
     assert harness_api.get("/v1/workflows").json() == []
+
+
+def test_a_revision_that_no_draft_can_have_is_refused_before_anything_is_looked_up(
+    harness_api: APIClient,
+) -> None:
+    submitted(harness_api, workflow_id="w1")
+    body = {"title": "T", "steps": [task("a")], "based_on": 2**70}
+    found = error(harness_api.put("/v1/workflows/w1", body), 422)
+    assert found["details"]["pointer"] == "/based_on"
+    assert error(harness_api.put("/v1/workflows/w1", body | {"based_on": 2**31 - 1}), 412)["details"]["since"]
+    assert harness_api.get("/v1/workflows/w1").json()["revision"] == 1
 
 
 def test_the_etag_moves_with_every_write_and_spares_reading(
@@ -102,6 +119,57 @@ def test_the_etag_moves_with_every_write_and_spares_reading(
         assert harness_api.get("/v1/workflows/w1", HTTP_IF_NONE_MATCH=before).status_code == 200
     stale = person_api.patch("/v1/workflows/w1", {"project": "Q"}, HTTP_IF_MATCH=first["ETag"])
     assert error(stale, 412)["details"]["difference"]["removed"][0]["id"] == "b"
+
+
+_AMENDMENT = {
+    "proposed_by": "me",
+    "kind": "forward",
+    "reason": "more",
+    "operations": [{"op": "insert_after", "target_step_id": "a", "step": task("n")}],
+}
+
+
+@pytest.mark.parametrize("prefer", ["return=minimal", "return=representation"])
+def test_what_was_made_is_read_where_location_says_also_when_the_answer_was_kept(
+    harness_api: APIClient, person_api: APIClient, prefer: str
+) -> None:
+    submitted(harness_api, workflow_id="w1")
+    person_api.post("/v1/workflows/w1/approve")
+    for number, (path, body) in enumerate(
+        [
+            ("/v1/workflows", plan(workflow_id="w2")),
+            ("/v1/workflows/w1/clone", {}),
+            ("/v1/workflows/w1/template", {"template_id": "t1"}),
+            ("/v1/templates/t1/workflows", {}),
+            ("/v1/workflows/w1/runs", {"run_id": "r1"}),
+            ("/v1/runs/r1/amendments", _AMENDMENT),
+        ]
+    ):
+        headers = {"prefer": prefer, "idempotency-key": f"k{number}"}
+        made, kept = (harness_api.post(path, body, headers=headers) for _ in range(2))
+        assert (made.status_code, kept["Idempotency-Replayed"]) == (201, "true")
+        assert made["Location"] == kept["Location"]
+        assert harness_api.get(made["Location"]).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["workflow", "run", "amendment", "template"])
+def test_what_is_not_there_is_named_with_where_to_look(harness_api: APIClient, kind: str) -> None:
+    found = error(harness_api.get(f"/v1/{kind}s/nowhere"), 404)
+    assert found["message"] == f"there is no {kind} 'nowhere': GET /v1/{kind}s lists them"
+    assert found["details"] == {f"{kind}_id": "nowhere"}
+
+
+@pytest.mark.parametrize("path", ["/v1/workflows/w1", "/v1/templates/t1"])
+def test_a_deletion_takes_no_field(
+    harness_api: APIClient, api_as: Api, owner: AbstractUser, path: str
+) -> None:
+    admin_api = api_as(owner)
+    submitted(harness_api, workflow_id="w1")
+    harness_api.post("/v1/workflows/w1/template", {"template_id": "t1"})
+    found = error(admin_api.delete(path, {"reason": "old"}), 422)
+    assert found["details"]["pointer"] == "/reason"
+    assert admin_api.get(path).status_code == 200
+    assert admin_api.delete(path).status_code == 200
 
 
 def test_a_stale_approval_shows_what_changed(harness_api: APIClient, person_api: APIClient) -> None:

@@ -173,6 +173,18 @@ def test_a_refusal_shows_fifty_problems_and_says_how_many_more() -> None:
     assert "67 more" in refused.value.message
 
 
+def test_what_is_wrong_in_many_places_is_said_once_and_pointed_at_everywhere() -> None:
+    with pytest.raises(ValidationFailed) as caught:
+        ensure_valid(Plan(steps=(loop("l", "z", "a"), task("a"), task("b", "z"), task("b", "z"), task("b"))))
+    assert caught.value.message == (
+        "duplicate step id 'b': step 3 has it already; give each its own; the body of 'l' names an unknown step 'z';"
+        " 'b' depends on an unknown step 'z'"
+    )
+    assert [problem["pointer"] for problem in caught.value.details["errors"]] == [
+        "/steps/3/id", "/steps/4/id", "/steps/0/body/0", "/steps/2/depends_on/0", "/steps/3/depends_on/0",
+    ]  # fmt: skip
+
+
 def test_a_name_that_is_no_id_is_cut_short_in_a_refusal() -> None:
     found = judged(task("a", "x" * 100_000), loop("l", "y" * 100_000, "y" * 100_000))
     assert len(found) == 3

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runs.domain.settle import Chain, Neighbour, RunHead, made_ready, settle, settle_construct, wanted
-from runs.domain.tree import InstanceNode, RunTree, StateNode, derive_all, new_state, put_aside
+from runs.domain.tree import InstanceNode, RunTree, StateNode, derive_all, new_state, put_aside, walk
 from tests.plans import checkpoint, loop, parallel, task
 from workflows.documents import StepDocument, plan_value
 from workflows.domain.plan import Plan
@@ -516,10 +516,10 @@ def test_a_step_is_made_ready_by_the_last_of_its_dependencies() -> None:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Up to nine tasks in a random order, each waiting for any of those drawn before it."""
-    count = draw(st.integers(1, 9))
+    """Three to nine tasks in a random order, each waiting for any of those drawn before it."""
+    count = draw(st.integers(3, 9))
     steps = [
-        task(f"s{place}", depends_on=[f"s{need}" for need in range(place) if draw(st.integers(0, 3)) == 0])
+        task(f"s{place}", depends_on=[f"s{need}" for need in range(place) if draw(st.booleans())])
         for place in range(count)
     ]
     return draw(st.permutations(steps))
@@ -536,18 +536,79 @@ def expected(board: Board) -> set[str]:
     return reached
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     graphs(),
-    st.lists(st.tuples(st.integers(0, 8), st.sampled_from(["pending", "running", "completed", "failed"]))),
+    st.lists(
+        st.tuples(
+            st.integers(0, 8), st.sampled_from(["running", "pending", "failed", "running", "completed"])
+        ),
+        min_size=10,
+        max_size=30,
+    ),
 )
 def test_what_is_skipped_is_what_a_chain_of_pending_steps_joins_to_a_failure(
     steps: list[dict[str, Any]], moves: list[tuple[int, str]]
 ) -> None:
     board = Board(*steps)
-    for place, status in moves:
-        step_id = f"s{place}"
-        if step_id not in board.tree.states or board.at(step_id).status not in {"pending", "running"}:
-            continue
-        board.move(step_id, status)
+    for pick, status in moves:
+        open_steps = [each for each, now in board.statuses().items() if now in {"pending", "running"}]
+        if not open_steps:
+            return
+        board.move(open_steps[pick % len(open_steps)], status)
         assert {each for each, now in board.statuses().items() if now == "skipped"} == expected(board)
+
+
+@st.composite
+def nested(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """A plan of up to three levels, constructs under both policies, edges within each scope."""
+    steps: list[dict[str, Any]] = []
+
+    def scope(depth: int) -> list[str]:
+        members: list[str] = []
+        for _ in range(draw(st.integers(1, 3))):
+            step_id = f"s{len(steps)}"
+            needs = [member for member in members if draw(st.booleans())]
+            place = len(steps)
+            steps.append({})
+            if depth < 2 and draw(st.booleans()):
+                policy = draw(st.sampled_from(["fail_fast", "continue"]))
+                steps[place] = loop(step_id, scope(depth + 1), depends_on=needs, on_instance_failure=policy)
+            else:
+                steps[place] = task(step_id, depends_on=needs)
+            members.append(step_id)
+        return members
+
+    scope(0)
+    return steps
+
+
+MOVES = ["running", "pending", "failed", "completed", "blocked", "add", "add", "add", "close"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(nested(), st.lists(st.tuples(st.integers(0, 50), st.sampled_from(MOVES)), min_size=10, max_size=40))
+def test_the_local_derivation_says_what_the_whole_one_says_in_any_tree(
+    steps: list[dict[str, Any]], moves: list[tuple[int, str]]
+) -> None:
+    """``Board`` compares after every move; here it only has to be given something to do."""
+    board = Board(*steps)
+    for pick, what in moves:
+        found = [("/".join(path), state) for path, state, _ in walk(board.tree)]
+        constructs = [
+            path
+            for path, state in found
+            if state.instances is not None
+            and not state.instances_closed
+            and state.status in {"pending", "running"}
+        ]
+        leaves = [
+            path
+            for path, state in found
+            if state.instances is None and state.status in {"pending", "running", "blocked"}
+        ]
+        if what in {"add", "close"}:
+            if constructs:
+                (board.add if what == "add" else board.close)(constructs[pick % len(constructs)])
+        elif leaves:
+            board.move(leaves[pick % len(leaves)], what)

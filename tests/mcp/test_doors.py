@@ -259,10 +259,10 @@ def left() -> dict[str, Any]:
 
 def lived(door: Door) -> tuple[list[str], dict[str, Any]]:
     """The story through one door: what was told, and what is left; then it never happened."""
-    with transaction.atomic():
-        told = [_plainly(each) for each in story(door)]
-        found = left()
-        transaction.set_rollback(True)
+    before = transaction.savepoint()  # not a block: the product's own blocks must stay the outermost
+    told = [_plainly(each) for each in story(door)]
+    found = left()
+    transaction.savepoint_rollback(before)
     return told, found
 
 
@@ -270,7 +270,7 @@ def test_the_same_story_ends_the_same_through_every_door(
     relay: Caller, relay_token: str, api_as: Callable[..., APIClient]
 ) -> None:
     told, rows = lived(by_services(relay))
-    assert sum(each == "null" for each in told) == 18
+    assert sum(each == "null" for each in told) == 17
     assert {json.loads(each)[0] for each in told if each != "null"} >= {
         "validation_failed",
         "invalid_transition",

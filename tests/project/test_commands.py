@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import OperationalError
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
 from chief_project import bootstrap
-from chief_project.shared import principals
+from chief_project.management import database
+from chief_project.shared import health, principals
 from chief_project.shared.caller import Role
 from chief_project.shared.models import ApiToken, AuditEntry, SigninLink, User
 from tests.together import at_once
@@ -158,6 +161,34 @@ def test_signin_link_for_nobody_says_so_in_one_line(owner: User) -> None:
     with pytest.raises(CommandError, match="no active user is called 'nobody'"):
         run("signin_link", "nobody")
     assert not SigninLink.objects.exists()
+
+
+# -- A database that can't be used -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command", [["signin_link"], ["create_token", "--kind", "harness"], ["verify_audit"]]
+)
+def test_a_command_on_a_database_without_tables_says_what_to_run_first(
+    db: None, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setattr(health, "_migrated", set())
+    MigrationRecorder.Migration.objects.filter(app="runs").delete()
+    with pytest.raises(CommandError, match="run 'serve', or 'migrate'") as refused:
+        run(*command)
+    assert refused.value.returncode == 2  # 1 says that the audit log is broken
+
+
+def test_a_command_whose_database_is_away_says_so_in_one_line(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away() -> bool:
+        raise OperationalError("connection refused\nIs the server running?")
+
+    monkeypatch.setattr(database, "is_migrated", away)
+    with pytest.raises(CommandError) as refused:
+        run("verify_audit")
+    assert str(refused.value) == "DATABASE_URL: the database can't be used: connection refused"
 
 
 # -- create_token ------------------------------------------------------------------------------------

@@ -4,8 +4,9 @@ import logging
 import sys
 
 import pytest
+from django.urls import reverse
 
-from chief_project.logs import OneLineFormatter
+from chief_project.logs import OneLineFormatter, logging_settings
 
 
 def line(message, *args, exc_info=None):
@@ -18,8 +19,8 @@ def line(message, *args, exc_info=None):
     [
         "used chf_s3cret-S3CRET_x.y",
         "header Authorization: Bearer s3cret",
-        "GET /sign-in/s3cret/ HTTP/1.1",
-        "GET /signin/s3cret HTTP/1.1",
+        f"GET {reverse('sign-in-link-page', args=['s3cret'])} HTTP/1.1",
+        "GET /signin/link/s3cret?from=mail HTTP/1.1",
         "GET /x?token=s3cret&y=1",
     ],
 )
@@ -36,3 +37,9 @@ def test_a_traceback_stays_on_its_events_line():
     assert "\n" not in text
     assert "s3cret" not in text
     assert "RuntimeError" in text
+
+
+def test_a_request_that_is_refused_is_no_event_of_the_log():
+    levels = logging_settings(debug=False, access_log=False)["loggers"]
+    assert levels["django.request"]["level"] == "ERROR"
+    assert levels["django.security"]["level"] == "CRITICAL"

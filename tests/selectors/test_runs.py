@@ -19,6 +19,7 @@ from runs.models import (
     AppliedAmendment,
     Artifact,
     ArtifactComment,
+    Question,
     Run,
     Snapshot,
     StepInstance,
@@ -26,8 +27,11 @@ from runs.models import (
 )
 from runs.selectors.next import get_next
 from runs.selectors.runs import get_run, get_run_definition, list_runs, list_updates, run_revision
+from runs.services.answer_question import answer_question
 from runs.services.ask_question import ask_question
 from runs.services.comment_on_artifact import comment_on_artifact
+from runs.services.resolve_checkpoint import resolve_checkpoint
+from runs.services.withdraw_question import withdraw_question
 from tests.plans import checkpoint, loop, parallel, task
 from tests.run_rows import THEN, instance_rows, run_row, state_row
 from tests.runs import add_instance, new_run, report
@@ -63,6 +67,28 @@ def statements(at_most: int) -> Iterator[CaptureQueriesContext]:
     with CaptureQueriesContext(connection) as caught:
         yield caught
     assert len(caught) <= at_most, "\n".join(query["sql"][:200] for query in caught.captured_queries)
+
+
+def answered_rows(run: Run, states: list[StepState], *, each: int) -> None:
+    """``each`` answered questions of every one of these states."""
+    Question.objects.bulk_create(
+        Question(
+            run=run,
+            state=state,
+            question_id=f"{run.run_id}-{state.pk}-{number}",
+            text=f"Question {number}: " + "q" * 200,
+            asked_at=THEN,
+            asked_actor="harness",
+            response={"text": "r" * 400},
+            answered_at=THEN,
+            answered_by="ann",
+            actor="ann",
+            via="rest",
+        )
+        for state in states
+        for number in range(each)
+    )
+    StepState.objects.filter(pk__in=[state.pk for state in states]).update(question_count=each)
 
 
 def amended(run: Run, number: int, amendment_id: str, *steps: dict[str, Any]) -> None:
@@ -414,6 +440,32 @@ def nexts(caller: Caller, **wanted: Any) -> dict[str, Any]:
     return get_next(caller=caller, run_id="r1", **wanted)
 
 
+def place(path: str, **known: Any) -> dict[str, Any]:
+    """A place where a step is ready or running, and where nobody said anything yet."""
+    nothing: dict[str, Any] = {"unanswered": [], "answers": [], "more_answers": 0, "decisions": []}
+    return {"path": path, "parameters": {}} | nothing | known
+
+
+def ask(caller: Caller, step_id: str, text: str) -> str:
+    """The id of a question that is open now."""
+    answer = ask_question(caller=caller, run_id="r1", path=(step_id,), question={"text": text, "fields": []})
+    question_id: str = answer.minimal["state"]["questions"][-1]["question_id"]
+    return question_id
+
+
+def ask_and_answer(caller: Caller, step_id: str, text: str, response: str) -> None:
+    """The step is running before and after."""
+    answer = {"question_id": ask(caller, step_id, text), "response": {"text": response}, "answered_by": "ann"}
+    answer_question(caller=caller, run_id="r1", path=(step_id,), answer=answer)
+
+
+def decide(caller: Caller, path: str, decision: str, **keys: Any) -> None:
+    """Report that the checkpoint is reached, and decide it."""
+    report(caller, path, "running")
+    resolution = {"decision": decision, "response": {}, "note": None, "decided_by": "ann"} | keys
+    resolve_checkpoint(caller=caller, run_id="r1", path=tuple(path.split("/")), resolution=resolution)
+
+
 def test_a_ready_step_comes_with_what_is_needed_to_do_it(relay: Caller) -> None:
     new_run(
         relay,
@@ -428,7 +480,7 @@ def test_a_ready_step_comes_with_what_is_needed_to_do_it(relay: Caller) -> None:
     assert entry["goal"] == "Do it well"
     assert entry["inputs"] == {"file": "x"}
     assert entry["criteria"] == [{"id": "c1", "text": "First"}, {"id": "c2", "text": "Second"}]
-    assert entry["places"] == [{"path": "a", "parameters": {}, "unanswered": ["c1"]}]
+    assert entry["places"] == [place("a", unanswered=["c1"])]
     assert found["counts"]["waiting"] == 1
     assert found["run_status"] == "running"
     assert not found["done"]
@@ -461,21 +513,114 @@ def test_a_construct_says_what_an_instance_needs_and_when_it_may_be_closed(relay
         "registered": 0,
         "open": 0,
         "all_done": False,
+        "decisions": [],
     }
     add_instance(relay, "l", metadata={"chapter": "one", "extra": 1})
     found = nexts(relay)
     assert found["constructs"][0]["places"][0]["open"] == 1
     assert found["constructs"][0]["places"][0]["next_index"] == 1
     assert found["ready"][0]["path"] == "l/*/b"
-    assert found["ready"][0]["places"] == [
-        {"path": "l/inst_00/b", "parameters": {"chapter": "one"}, "unanswered": []}
-    ]
+    assert found["ready"][0]["places"] == [place("l/inst_00/b", parameters={"chapter": "one"})]
     report(relay, "l/inst_00/b", "completed")
     (entry,) = nexts(relay)["constructs"]
     assert entry["places"][0]["all_done"]
     assert "close" in entry["hint"].lower()
     report(relay, "l", instances_closed=True)
     assert nexts(relay)["done"]
+
+
+def test_a_running_step_comes_with_what_its_questions_were_answered(relay: Caller) -> None:
+    new_run(relay, task("a"))
+    report(relay, "a", "running")
+    ask_and_answer(relay, "a", "Which dataset?", "The second.")
+    withdrawal = {"question_id": ask(relay, "a", "And which year?"), "reason": "Found it."}
+    assert nexts(relay)["ready"] == []
+    withdraw_question(caller=relay, run_id="r1", path=("a",), withdrawal=withdrawal)
+    (found,) = nexts(relay)["ready"][0]["places"]
+    answered, closed = found["answers"]
+    assert found["more_answers"] == 0
+    assert answered["text"] == "Which dataset?"
+    assert answered["response"] == {"text": "The second."}
+    assert answered["answered_by"] == "ann"
+    assert answered["answered_at"] is not None
+    assert answered["closed"] is None
+    assert closed["question_id"] == withdrawal["question_id"]
+    assert closed["response"] is closed["answered_by"] is closed["answered_at"] is None
+    assert closed["closed"]["reason"] == "Found it."
+    ask(relay, "a", "And now?")
+    assert nexts(relay)["blocked"][0]["places"][0]["question"]["text"] == "And now?"
+
+
+def test_the_newest_answers_are_shown_and_the_older_ones_counted(relay: Caller) -> None:
+    new_run(relay, task("a"))
+    report(relay, "a", "running")
+    for number in range(7):
+        ask_and_answer(relay, "a", f"Question {number}", f"Answer {number}")
+    (found,) = nexts(relay)["ready"][0]["places"]
+    assert [answer["text"] for answer in found["answers"]] == [f"Question {number}" for number in range(2, 7)]
+    assert found["more_answers"] == 2
+
+
+def test_a_step_comes_with_what_was_decided_at_the_checkpoints_it_depends_on(relay: Caller) -> None:
+    new_run(
+        relay,
+        checkpoint("style", fields=[{"name": "voice"}]),
+        checkpoint("budget"),
+        checkpoint("unrelated"),
+        task("a", depends_on=["budget", "style"]),
+        loop("l", ["c"], depends_on=["style"]),
+        task("c"),
+    )
+    decide(relay, "style", "approved", response={"voice": "Plain."}, note="Short, too.")
+    decide(relay, "unrelated", "approved")
+    report(relay, "a", "running")  # order is recorded, not enforced
+    found = nexts(relay)
+    style = {
+        "step_id": "style",
+        "decision": "approved",
+        "response": {"voice": "Plain."},
+        "note": "Short, too.",
+        "shortened": False,
+    }
+    assert found["ready"][1]["places"] == [place("a", decisions=[style])]
+    assert found["constructs"][0]["places"][0]["decisions"] == [style]
+    decide(relay, "budget", "rejected", note="Too dear.")
+    (entry,) = (entry for entry in nexts(relay)["ready"] if entry["step_id"] == "a")
+    budget, also = entry["places"][0]["decisions"]
+    assert (budget["step_id"], budget["decision"], budget["note"]) == ("budget", "rejected", "Too dear.")
+    assert also == style
+
+
+def test_a_decision_counts_in_the_instance_where_it_was_made(relay: Caller) -> None:
+    new_run(relay, parallel("p", ["gate", "b"]), checkpoint("gate"), task("b", depends_on=["gate"]))
+    for instance_id in ("inst_00", "inst_01"):
+        add_instance(relay, "p")
+        report(relay, f"p/{instance_id}/b", "running")
+    decide(relay, "p/inst_01/gate", "approved", note="Go.")
+    (entry,) = (entry for entry in nexts(relay)["ready"] if entry["step_id"] == "b")
+    first, second = entry["places"]
+    assert first["decisions"] == []
+    assert [decision["note"] for decision in second["decisions"]] == ["Go."]
+
+
+def test_what_people_wrote_at_length_is_shortened_where_it_says_so_and_whole_below_a_path(
+    relay: Caller,
+) -> None:
+    new_run(relay, checkpoint("gate"), *(task(f"a{number}", depends_on=["gate"]) for number in range(40)))
+    decide(relay, "gate", "approved", note="n" * 3000)
+    report(relay, "a0", "running")
+    ask_and_answer(relay, "a0", "Which?", "r" * 3500)
+    found = nexts(relay)
+    assert len(dumps(found)) < 30_000
+    (first,), (last,) = found["ready"][0]["places"], found["ready"][-1]["places"]
+    (answer,), (decision,) = first["answers"], last["decisions"]
+    assert answer["response"] == {"text": "r" * 3500}
+    assert not answer["shortened"]
+    assert decision["note"] == "n" * 80 + "…"
+    assert decision["shortened"]
+    (whole,) = nexts(relay, path=("a39",))["ready"][0]["places"]
+    assert whole["decisions"][0]["note"] == "n" * 3000
+    assert not whole["decisions"][0]["shortened"]
 
 
 def test_what_is_blocked_says_on_whom_and_since_when(relay: Caller) -> None:
@@ -519,15 +664,25 @@ def test_a_pending_amendment_is_named(viewer: Caller) -> None:
 def test_ten_thousand_branches_are_one_entry_in_a_small_answer_and_as_many_statements(viewer: Caller) -> None:
     counts = []
     for number, branches in enumerate((10, 10_000)):
-        run = run_row(parallel("p", ["b", "c"]), task("b"), task("c", depends_on=["b"]), run_id=f"r{number}")
+        run = run_row(
+            parallel("p", ["gate", "b", "c"]),
+            checkpoint("gate"),
+            task("b", depends_on=["gate"]),
+            task("c", depends_on=["b"]),
+            run_id=f"r{number}",
+        )
         instance_rows(run, state_row(run, "p"), branches)
+        decided = {"decision": "approved", "response": {"why": "w" * 400}, "note": None}
+        StepState.objects.filter(run=run, step_id="gate").update(status="completed", checkpoint=decided)
+        answered_rows(run, list(StepState.objects.filter(run=run, step_id="b")[:20]), each=7)
         get_next(caller=viewer, run_id=f"r{number}")
-        with statements(at_most=12) as caught:
+        with statements(at_most=8) as caught:
             found = get_next(caller=viewer, run_id=f"r{number}")
         counts.append(len(caught))
         (entry,) = found["ready"]
         assert entry["count"] == branches
         assert len(entry["places"]) == 5
+        assert all(place["answers"] and place["decisions"] for place in entry["places"])
         assert found["counts"]["waiting"] == branches
         assert len(dumps(found)) < 20_000
     assert counts[0] == counts[1]

@@ -14,7 +14,7 @@ from runs.selectors.waiting import failed_runs_waiting
 from tests.amendments import amend, insert_after, propose, replay
 from tests.plans import checkpoint, parallel, task
 from tests.refusals import refused
-from tests.run_calls import acknowledge, register, resolve, update
+from tests.run_calls import acknowledge, assert_agrees, register, resolve, update
 from tests.runs import new_run
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,12 @@ def test_an_acknowledged_run_stays_failed_and_waits_for_nobody(reviewer: Caller,
     assert run["status"] == "failed"
     assert run["acknowledged"].pop("at").endswith("Z")
     assert run["acknowledged"] == {"by": "rita", "actor": "rita", "via": "rest"}
-    assert (write.minimal["revision"], write.minimal["run_status"]) == (3, "failed")
+    assert_agrees(reviewer, write)
+    assert (write.minimal["revision"], write.minimal["run_status"], write.minimal["path"]) == (
+        3,
+        "failed",
+        "",
+    )
     assert waiting() == []
     entry = AuditEntry.objects.get(event="run.acknowledged")
     assert (entry.actor, entry.stream) == ("rita", "run:r1")

@@ -40,7 +40,7 @@ def test_the_answer_is_the_artifact_with_every_comment_oldest_first(
     assert (first["author"], first["actor"], first["via"]) == ("rita", "rita", "rest")
     assert first["created_at"] is not None
     assert (artifact["artifact_id"], artifact["ref"]) == ("one", "logs/a.txt")
-    assert write.minimal["state"] == artifact
+    assert (write.minimal["path"], write.minimal["state"]) == ("", artifact)
     assert (write.minimal["run_status"], write.minimal["revision"]) == ("running", 4)
     assert node_at(get_run(caller=harness, run_id="r1"), "a")["artifacts"] == [artifact]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chief_project.shared.caller import Caller
-from chief_project.shared.errors import Forbidden, InvalidTransition
+from chief_project.shared.errors import Forbidden, InvalidTransition, InvariantViolation
 from chief_project.shared.models import AuditEntry
 from tests.plans import task
 from tests.refusals import refused
@@ -40,7 +40,7 @@ def test_a_reopened_workflow_is_a_draft_with_the_next_version(harness: Caller, r
 
 def test_a_workflow_with_runs_is_not_reopened(reviewer: Caller, harness: Caller) -> None:
     run = new_run(reviewer)
-    with refused(InvalidTransition, "has runs.*amendment"):
+    with refused(InvariantViolation, "has runs.*amendment"):
         reopen_workflow(caller=reviewer, workflow_id=run["workflow_id"])
     with refused(Forbidden, "reopen"):
         reopen_workflow(caller=harness, workflow_id=run["workflow_id"])

@@ -128,7 +128,12 @@ def test_every_report_is_logged_as_sent_and_audited_with_its_digest(
 ) -> None:
     new_run(reviewer, loop("l", ["x"]), task("x"))
     register(harness, "l", metadata={"n": 1})
-    report = {"summary": "Füllen", "status": "running", "metadata": {"n": 1.0}, "artifacts": []}
+    report = {
+        "summary": "Füllen",
+        "status": "running",
+        "metadata": {"z": 1.5, "n": [1.0, 10**20]},
+        "artifacts": [],
+    }
     update(harness, "l/inst_00/x", **report)
     rows = list(Report.objects.values_list("number", "kind", "path", "payload", "actor", "via"))
     assert rows == [
@@ -139,7 +144,8 @@ def test_every_report_is_logged_as_sent_and_audited_with_its_digest(
     detail = json.loads(entry.text)["detail"]
     assert (detail["path"], detail["status"], detail["status_was"]) == ("l/inst_00/x", "running", "pending")
     assert (detail["report"], detail["via"]) == (2, "rest")
-    assert detail["sha256"] == hashlib.sha256(json.dumps(report, ensure_ascii=False).encode()).hexdigest()
+    stored = json.dumps(Report.objects.get(number=2).payload, ensure_ascii=False, sort_keys=True)
+    assert detail["sha256"] == hashlib.sha256(stored.encode()).hexdigest()
 
 
 def test_order_is_recorded_and_not_enforced(reviewer: Caller, harness: Caller) -> None:

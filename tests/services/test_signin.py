@@ -378,3 +378,14 @@ def test_pages_are_strict_and_not_kept(path: str, client: Client, rita: User) ->
     assert "<script" not in page
     assert "style=" not in page
     assert "<style" not in page
+
+
+@pytest.mark.parametrize(
+    "content_type", ["multipart/form-data", "application/x-www-form-urlencoded; charset=utf-16"]
+)
+def test_a_form_that_cant_be_read_is_refused_and_is_no_fault(content_type: str, db: None) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.get("/signin")  # gives it the cookie, so that the check goes on to read the form
+    answer = browser.post("/signin", data=b"username=owner", content_type=content_type)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "validation_failed"

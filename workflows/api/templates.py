@@ -1,6 +1,6 @@
 """``/v1/templates``, and the two routes between workflows and templates (contract 6)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema
 
 from chief_project.shared.http import ChiefView, paths  # noqa: F401 - paths: the converters
 from chief_project.shared.openapi import list_of
+from chief_project.shared.serializers import NoBody
 from workflows.documents import WorkflowDocument
 from workflows.documents_templates import (
     TemplateCreate,
@@ -29,6 +30,7 @@ class Templates(ChiefView):
     """All templates."""
 
     queries: ClassVar = {"get": ListTemplatesQuery}
+    location = "/v1/templates/{template_id}"
 
     @extend_schema(operation_id="list_templates", responses={200: list_of(TemplateDocument)})
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -46,7 +48,7 @@ class Templates(ChiefView):
         document, new = create_template(
             caller=self.caller, content=body.content(), template_id=body.template_id
         )
-        return _kept(self, document, new=new)
+        return self.answer(document, status=201 if new else 200)
 
 
 class Template(ChiefView):
@@ -60,6 +62,7 @@ class Template(ChiefView):
     @extend_schema(operation_id="delete_template", responses={200: DeletedTemplate})
     def delete(self, request: HttpRequest, template_id: str) -> HttpResponse:
         """Remove a template for good. People only. Workflows made from it stay."""
+        self.body(NoBody)
         return self.answer(delete_template(caller=self.caller, template_id=template_id))
 
 
@@ -85,6 +88,8 @@ class TemplateArchiving(ChiefView):
 class TemplateWorkflows(ChiefView):
     """What is made from a template."""
 
+    location = "/v1/workflows/{workflow_id}"
+
     @extend_schema(
         operation_id="create_workflow_from_template",
         request=WorkflowFromTemplate,
@@ -102,13 +107,13 @@ class TemplateWorkflows(ChiefView):
             project=body.project,
             origin_dir=body.origin_dir,
         )
-        response = self.answer(document, status=201)
-        response["Location"] = f"/v1/workflows/{document['workflow_id']}"
-        return response
+        return self.answer(document, status=201)
 
 
 class WorkflowTemplate(ChiefView):
     """A workflow's plan, kept for later."""
+
+    location = "/v1/templates/{template_id}"
 
     @extend_schema(
         operation_id="create_template_from_workflow",
@@ -128,14 +133,7 @@ class WorkflowTemplate(ChiefView):
             parameters=[parameter.value() for parameter in body.parameters],
             project=body.project,
         )
-        return _kept(self, document, new=new)
-
-
-def _kept(view: ChiefView, document: dict[str, Any], *, new: bool) -> HttpResponse:
-    response = view.answer(document, status=201 if new else 200)
-    if new:
-        response["Location"] = f"/v1/templates/{document['template_id']}"
-    return response
+        return self.answer(document, status=201 if new else 200)
 
 
 template_urlpatterns = [

@@ -39,6 +39,7 @@ class Workflows(ChiefView):
     """All workflows."""
 
     queries: ClassVar = {"get": ListWorkflowsQuery}
+    location = "/v1/workflows/{workflow_id}"
 
     @extend_schema(operation_id="list_workflows", responses={200: list_of(documents.WorkflowSummary)})
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -53,8 +54,7 @@ class Workflows(ChiefView):
     def post(self, request: HttpRequest) -> HttpResponse:
         """Submit a plan: a draft at version 1, revision 1, that waits for a person."""
         body = self.body(documents.WorkflowCreate)
-        return _made(
-            self,
+        return self.answer(
             create_workflow(
                 caller=self.caller,
                 workflow_id=body.workflow_id,
@@ -65,6 +65,7 @@ class Workflows(ChiefView):
                 project=body.project,
                 origin_dir=body.origin_dir,
             ),
+            status=201,
         )
 
 
@@ -186,12 +187,15 @@ class WorkflowCloning(ChiefView):
     """A new draft from what there is."""
 
     queries: ClassVar = {"post": CloneQuery}
+    location = "/v1/workflows/{workflow_id}"
 
     @extend_schema(operation_id="clone_workflow", request=NoBody, responses={201: documents.WorkflowDocument})
     def post(self, request: HttpRequest, workflow_id: str) -> HttpResponse:
         """A new draft with the same plan (with `run_id`, that run's), at any status."""
         self.body(NoBody)
-        return _made(self, clone_workflow(caller=self.caller, workflow_id=workflow_id, **self.query()))
+        return self.answer(
+            clone_workflow(caller=self.caller, workflow_id=workflow_id, **self.query()), status=201
+        )
 
 
 class Versions(ChiefView):
@@ -325,12 +329,6 @@ class Projects(ChiefView):
     def get(self, request: HttpRequest) -> HttpResponse:
         """Labels with how many workflows carry each; the unlabelled come last, under null."""
         return self.answer_page(selectors.list_projects(caller=self.caller, **self.query()))
-
-
-def _made(view: ChiefView, document: dict[str, object]) -> HttpResponse:
-    response = view.answer(document, status=201)
-    response["Location"] = f"/v1/workflows/{document['workflow_id']}"
-    return response
 
 
 workflow_urlpatterns = [

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
-StepType = Literal["task", "loop", "parallel", "checkpoint"]
-FailurePolicy = Literal["fail_fast", "continue"]
 CONSTRUCTS = frozenset({"loop", "parallel"})
 
 

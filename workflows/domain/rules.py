@@ -43,9 +43,10 @@ def ensure_valid(plan: Plan) -> None:
 def refusal(found: list[Problem]) -> ValidationFailed:
     """Problems as one refusal; see ``ensure_valid`` for its details."""
     shown = found[:MOST_PROBLEMS_SHOWN]
-    message = "; ".join(problem.message for problem in found[:3])
-    if len(found) > 3:
-        message += f"; and {len(found) - 3} more problems"
+    said = list(dict.fromkeys(problem.message for problem in found))
+    message = "; ".join(said[:3])
+    if len(said) > 3:
+        message += f"; and {len(said) - 3} more"
     details: dict[str, Any] = {
         "pointer": found[0].pointer,
         "errors": [{"pointer": problem.pointer, "message": problem.message} for problem in shown],

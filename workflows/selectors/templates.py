@@ -10,6 +10,13 @@ from chief_project.shared.reading import one_moment
 from workflows import mappers, models
 
 
+def no_template(template_id: str) -> NotFound:
+    """The refusal for an id that names no template."""
+    return NotFound(
+        f"there is no template '{template_id}': GET /v1/templates lists them", template_id=template_id
+    )
+
+
 def list_templates(
     *, caller: Caller, paging: Paging, status: str | None = None, q: str | None = None
 ) -> Page:
@@ -47,5 +54,5 @@ def export_template(*, caller: Caller, template_id: str) -> dict[str, Any]:
 def _find(template_id: str) -> models.WorkflowTemplate:
     row = models.WorkflowTemplate.objects.filter(template_id=template_id).first()
     if row is None:
-        raise NotFound(f"there is no template '{template_id}'", template_id=template_id)
+        raise no_template(template_id)
     return row

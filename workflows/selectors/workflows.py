@@ -7,11 +7,10 @@ from django.db.models.functions import Coalesce
 
 from chief_project.shared import search
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import NotFound
 from chief_project.shared.paging import Page, Paging, paginate
 from chief_project.shared.reading import one_moment
 from workflows import mappers, models
-from workflows.selectors._find import find
+from workflows.selectors._find import find, no_workflow
 
 UNLABELLED = ""
 """As ``project``: the workflows without a label."""
@@ -29,7 +28,7 @@ def workflow_etag(*, caller: Caller, workflow_id: str) -> int:
     caller.must(Right.READ, "read a workflow")
     etag = models.Workflow.objects.filter(workflow_id=workflow_id).values_list("etag", flat=True).first()
     if etag is None:
-        raise NotFound(f"there is no workflow '{workflow_id}'", workflow_id=workflow_id)
+        raise no_workflow(workflow_id)
     return etag
 
 

@@ -1,16 +1,18 @@
 """A workflow's head under its lock: found, compared with what the caller knows, and written (contract 1 and 2)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
-from chief_project.shared.errors import InvalidTransition, NotFound, PreconditionFailed
+from chief_project.shared.errors import InvalidTransition, PreconditionFailed
 from workflows import models, selectors
+from workflows.selectors._find import no_workflow
 
 
 def lock_workflow(workflow_id: str) -> models.Workflow:
     """The head, locked until the transaction ends; the first lock of every operation that takes several."""
     row = models.Workflow.objects.select_for_update().filter(workflow_id=workflow_id).first()
     if row is None:
-        raise NotFound(f"there is no workflow '{workflow_id}'", workflow_id=workflow_id)
+        raise no_workflow(workflow_id)
     return row
 
 
@@ -35,11 +37,11 @@ def check_revision(row: models.Workflow, revision: int | None, doing: str) -> No
         )
 
 
-def must_be_draft(row: models.Workflow, doing: str, instead: str) -> None:
-    """Raise ``InvalidTransition`` unless the workflow is a draft; ``instead`` says what to do."""
+def must_be_draft(row: models.Workflow, doing: str, instead: Mapping[str, str]) -> None:
+    """Raise ``InvalidTransition`` unless the workflow is a draft; ``instead`` says what to do, by status."""
     if row.status != "draft":
         raise InvalidTransition(
-            f"workflow '{row.workflow_id}' is {row.status}: only a draft can be {doing}; {instead}",
+            f"workflow '{row.workflow_id}' is {row.status}: only a draft can be {doing}; {instead[row.status]}",
             status=row.status,
         )
 

@@ -11,6 +11,11 @@ from workflows import models, selectors
 from workflows.services._head import check_etag, check_revision, lock_workflow, must_be_draft, save
 from workflows.services._seen import note_seen
 
+_INSTEAD = {
+    "approved": "nothing is left to decide: register a run",
+    "archived": "clone it, and approve the copy",
+}
+
 
 def approve_workflow(
     *,
@@ -30,7 +35,7 @@ def approve_workflow(
         caller.must(Right.DECIDE, "approve a workflow")
         row = lock_workflow(workflow_id)
         check_etag(row, if_match)
-        must_be_draft(row, "approved", f"it was {row.status} already")
+        must_be_draft(row, "approved", _INSTEAD)
         check_revision(row, revision, "approve")
         at = clock.now()
         decide_approval(row, caller=caller, at=at, decided_by=caller.claim(decided_by), reason=reason)

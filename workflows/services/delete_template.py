@@ -6,7 +6,6 @@ from django.db import transaction
 
 from chief_project.shared import audit, clock, search
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import Forbidden
 from workflows import models
 from workflows.services._template import lock_template
 
@@ -18,8 +17,7 @@ def delete_template(*, caller: Caller, template_id: str) -> dict[str, Any]:
     """
     with transaction.atomic(savepoint=False):
         caller.must(Right.ADMINISTER, "delete a template")
-        if not caller.person:
-            raise Forbidden("only a person may delete a template: archive it instead, or ask an admin")
+        caller.must_be_person("delete a template")
         row = lock_template(template_id)
         steps = row.plan.step_count
         plan_pk = row.plan_id

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import InvalidTransition
+from chief_project.shared.errors import InvalidTransition, InvariantViolation
 from workflows import models, selectors
 from workflows.services._head import check_etag, lock_workflow, save
 from workflows.services._seen import note_seen
@@ -21,7 +21,7 @@ def reopen_workflow(
     if_match: int | None = None,
 ) -> dict[str, Any]:
     """Version + 1, a draft that waits for review; the version that was approved stays readable. Answers the
-    ``Workflow``. Raises ``InvalidTransition`` unless it is approved and has no run.
+    ``Workflow``. Raises ``InvalidTransition`` unless it is approved, ``InvariantViolation`` if it has a run.
     """
     with transaction.atomic(savepoint=False):
         caller.must(Right.DECIDE, "reopen a workflow")
@@ -36,7 +36,7 @@ def reopen_workflow(
         # Runs belong to the app above; whether there are any can be asked without knowing it. A run is registered
         # under this row's lock, so none appears meanwhile.
         if models.Workflow.objects.filter(pk=row.pk, runs__isnull=False).exists():
-            raise InvalidTransition(
+            raise InvariantViolation(
                 f"workflow '{workflow_id}' has runs, so its plan stands: propose an amendment on a run, or clone it"
             )
         at = clock.now()

@@ -44,7 +44,7 @@ def revise_draft(
         caller.must(Right.WORK, "revise a draft")
         row = lock_workflow(workflow_id)
         check_etag(row, if_match)
-        must_be_draft(row, "revised", _INSTEAD.get(row.status, ""))
+        must_be_draft(row, "revised", _INSTEAD)
         check_revision(row, based_on, "revise")
         if based_on is None and if_match is None:
             _must_have_made_the_newest(row, caller)

@@ -11,6 +11,11 @@ from workflows import models, selectors
 from workflows.services._head import check_etag, check_revision, lock_workflow, must_be_draft, save
 from workflows.services._seen import note_seen
 
+_INSTEAD = {
+    "approved": "propose an amendment on one of its runs, or reopen it while it has none",
+    "archived": "clone it, and review the copy",
+}
+
 
 def send_back_workflow(
     *,
@@ -31,7 +36,7 @@ def send_back_workflow(
         caller.must_be_person("send a draft back")
         row = lock_workflow(workflow_id)
         check_etag(row, if_match)
-        must_be_draft(row, "sent back", "what was decided already needs an amendment, or a clone")
+        must_be_draft(row, "sent back", _INSTEAD)
         check_revision(row, revision, "send back")
         if row.review_state == "sent_back":
             raise InvalidTransition(

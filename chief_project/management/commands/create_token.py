@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from chief_project.bootstrap import CLI
+from chief_project.management.database import must_be_usable
 from chief_project.shared import selectors
 from chief_project.shared.caller import Role
 from chief_project.shared.errors import ChiefError
@@ -26,6 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="whose it is: a reviewer's or admin's token counts as that person")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        must_be_usable()
         kind, user = Role(options["kind"]), options["user"]
         if user is None and kind in (Role.REVIEWER, Role.ADMIN):
             user = selectors.whose_token(role=kind)

@@ -11,12 +11,12 @@ from typing import Any
 import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError, connection, connections
-from django.db.migrations.executor import MigrationExecutor
+from django.db import connections
 
 from chief_project.bootstrap import TOKEN_FILE
 from chief_project.environment import MCP_TOOLS
 from chief_project.listening import check_port, own_address, settle_tools
+from chief_project.management.database import must_be_usable
 from chief_project.mcp import Endpoint, HttpEndpoint
 from chief_project.shared.errors import Unauthenticated
 from chief_project.shared.http.errors import refusal
@@ -46,22 +46,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         tools = settle_tools(options["tools"])
-        self.check_database()
+        must_be_usable()
+        connections.close_all()
         if options["stdio"]:
             self.serve_stdio(tools, self.token(options["token_file"]))
         else:
             self.serve_http(tools, options["host"], options["port"])
-
-    def check_database(self) -> None:
-        try:
-            executor = MigrationExecutor(connection)
-            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-                raise CommandError("the database is not migrated: start `serve` once, or run `migrate`")
-        except OperationalError as problem:
-            first_line = str(problem).strip().splitlines()[0] if str(problem).strip() else "no answer"
-            raise CommandError(f"DATABASE_URL: the database can't be used: {first_line}") from problem
-        finally:
-            connections.close_all()
 
     def token(self, path: Path | None) -> str:
         """From the environment or a file, and valid; never from the command line, which others can read."""

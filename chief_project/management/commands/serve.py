@@ -1,4 +1,4 @@
-"""`serve`: migrations, first start, then pages, REST and MCP in one process (contract 11)."""
+"""`serve`: migrations, first start, then every door in one process (contract 11)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import uvicorn
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError, connections
+from django.db import Error, connections
 
 from chief_project import bootstrap
 from chief_project.environment import MCP_TOOLS
 from chief_project.listening import check_port, settle_tools, settle_url
+from chief_project.management.database import unusable
 
 GRACE_SECONDS = 10
 
 
 class Command(BaseCommand):
-    help = "Apply migrations and serve Chief: pages, REST and MCP."
+    help = "Apply migrations and serve Chief."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -58,8 +59,7 @@ class Command(BaseCommand):
         try:
             call_command("migrate", interactive=False, verbosity=0)
             bootstrap.first_start(url=url, data_dir=settings.CHIEF_DATA_DIR, say=self.stdout.write)
-        except OperationalError as problem:
-            first_line = str(problem).strip().splitlines()[0] if str(problem).strip() else "no answer"
-            raise CommandError(f"DATABASE_URL: the database can't be used: {first_line}") from problem
+        except Error as problem:
+            raise CommandError(unusable(problem)) from problem
         finally:
             connections.close_all()

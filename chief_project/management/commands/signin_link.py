@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from chief_project import bootstrap
+from chief_project.management.database import must_be_usable
 from chief_project.shared.errors import ChiefError
 
 
@@ -19,6 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("user", nargs="?", default=bootstrap.OWNER, help="whom it signs in (owner)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        must_be_usable()
         url = settings.CHIEF_URL
         if settings.ENVIRONMENT.url_is_default:
             url = bootstrap.last_address(data_dir=settings.CHIEF_DATA_DIR, default=url)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from chief_project.management.database import must_be_usable
 from chief_project.shared.audit_check import Heads, check_audit
 from runs.models import Run
 from workflows.models import Workflow
@@ -21,6 +22,7 @@ class Command(BaseCommand):
     help = "Check every entry of the audit log against the one before it, and every stream against its head."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        must_be_usable()
         verdict = check_audit(heads=HEADS)
         if verdict.broken is not None:
             raise CommandError(verdict.broken)

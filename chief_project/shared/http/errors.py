@@ -3,10 +3,17 @@
 import logging
 from typing import Any
 
-from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    BadRequest,
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.core.signals import got_request_exception
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.http.request import RawPostDataException, UnreadablePostError
 from rest_framework import exceptions as drf
 
@@ -89,7 +96,7 @@ def answer_to(problem: Exception, request: HttpRequest | None = None) -> JSONRes
         return refusal(422, "the body ended before it was complete: send it again")
     if isinstance(problem, DisallowedHost):
         return refusal(422, "not served to this host: use the address that Chief was set up for (CHIEF_URL)")
-    if isinstance(problem, SuspiciousOperation):
+    if isinstance(problem, SuspiciousOperation | BadRequest | MultiPartParserError):
         return refusal(422, "the request is malformed")
     if isinstance(problem, IntegrityError):
         logger.warning("a constraint refused what the rules let pass", exc_info=problem)

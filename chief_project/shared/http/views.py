@@ -95,6 +95,8 @@ class ChiefView(APIView):
     """The methods whose answer carries ``ETag``."""
     minimal_on: ClassVar[tuple[str, ...]] = ()
     """The methods that answer by ``answer_write``, and so heed ``Prefer: return=minimal``."""
+    location: ClassVar[str | None] = None
+    """Where what a 201 made is read, with keys of the answer: ``/v1/runs/{run_id}``."""
 
     http_method_names = ["get", "post", "put", "patch", "delete", "head", "options"]
     permission_classes = []
@@ -167,6 +169,7 @@ class ChiefView(APIView):
         if etag is not None:
             assert self._verb() in self.etag_on, "declare the method in etag_on"
             self._extra["ETag"] = headers.entity_tag(etag)
+        self._locate(document, status)
         return JSONResponse(document, status)
 
     def answer_write(self, write: Callable[[], RunWrite], *, status: int = 200) -> HttpResponse:
@@ -189,6 +192,7 @@ class ChiefView(APIView):
             if self._keeping:
                 self._minimal = dumps(outcome.minimal)
         self._extra["ETag"] = headers.entity_tag(outcome.minimal["revision"])
+        self._locate(outcome.minimal, status)
         return response
 
     def answer_page(self, page: Page) -> HttpResponse:
@@ -282,11 +286,17 @@ class ChiefView(APIView):
 
     def _replay(self, kept: idempotency.Kept) -> HttpResponse:
         self._extra["Idempotency-Replayed"] = "true"
+        if self.location is not None:
+            self._locate(orjson.loads(kept.answer), kept.status)
         if self._verb() in self.minimal_on:
             self._extra["ETag"] = headers.entity_tag(orjson.loads(kept.answer)["revision"])
             if self.prefer_minimal():
                 self._extra["Preference-Applied"] = "return=minimal"
         return HttpResponse(kept.answer, status=kept.status, content_type="application/json")
+
+    def _locate(self, document: Any, status: int) -> None:
+        if status == 201 and self.location is not None:
+            self._extra["Location"] = self.location.format_map(document)
 
     def _raw(self) -> bytes:
         length = self._http.META.get("CONTENT_LENGTH") or "0"
