@@ -12,13 +12,16 @@ there, too.
 from __future__ import annotations
 
 from a2wsgi import WSGIMiddleware
+
+from chief_project.wsgi import application as django_application  # first: it sets Django up
+
+# isort: split
 from django.conf import settings
 
 from chief_project.mcp import HttpEndpoint
 from chief_project.shared.http.held import HeldAnswers
 from chief_project.shared.http.router import App, BufferedBody, Router
 from chief_project.waiting import HELD, WAITS, looking_out
-from chief_project.wsgi import application as django_application
 
 __all__ = ["BufferedBody", "Router", "application"]
 

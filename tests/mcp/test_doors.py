@@ -241,10 +241,10 @@ def left() -> dict[str, Any]:
         for model in apps.get_app_config(app).get_models():
             keys = {field.attname for field in model._meta.fields if field.is_relation or field.primary_key}
             keys |= {"audit_hash", "via", "proposed_via", "decided_via", "via_answered", "principal"}
-            rows[model._meta.label] = [
+            rows[model._meta.label] = sorted(  # a plan's key is random
                 _plainly({name: value for name, value in row.items() if name not in keys})
                 for row in model._default_manager.order_by("pk").values()
-            ]
+            )
     entries = list_audit(caller=READER, paging=Paging(limit=1000)).rows
     entries = [entry for entry in entries if not entry["event"].startswith("auth.")]
     rows["audit"] = [

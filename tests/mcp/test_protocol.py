@@ -176,7 +176,7 @@ def test_a_workflow_and_a_run_can_be_read_as_resources(harness_token: str, relay
             found = await agent.ask("resources/read", {"uri": uri})
             assert json.loads(found["contents"][0]["text"])["status"] == "approved"
             missing = (await agent.post("resources/read", {"uri": "chief://runs/none"})).json()
-            assert "no run is called" in missing["error"]["message"]
+            assert "there is no run" in missing["error"]["message"]
 
     play(story)
 
