@@ -169,10 +169,10 @@ class Endpoint:
         """Carry a call out; where it waits, look again until it is decided or the time is over."""
         who = self.who(request)
         outcome: Outcome = await self.threads.run(carry_out, tool, who, arguments)
-        seconds = arguments.get("seconds", MOST_SECONDS) if tool.waits else 0
-        if outcome.watch is None or not seconds:
+        if outcome.watch is None:
             return outcome
-        until = asyncio.get_running_loop().time() + seconds
+        seconds = arguments.get("seconds")
+        until = asyncio.get_running_loop().time() + (MOST_SECONDS if seconds is None else seconds)
         while outcome.watch is not None:
             left = until - asyncio.get_running_loop().time()
             if not await self.waits.until(outcome.watch, left):

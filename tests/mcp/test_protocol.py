@@ -160,6 +160,40 @@ def test_a_body_over_the_limit_is_refused(harness_token: str, settings: Any) -> 
     play(story)
 
 
+@pytest.mark.parametrize("revision", KNOWN_PROTOCOL_VERSIONS)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 200_000,
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_run", "arguments": []}}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "delete_workflow"}}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "no/such"}',
+    ],
+    ids=lambda body: body[:30].decode("latin-1"),
+)
+def test_what_is_no_message_is_an_error_and_no_fault(body: bytes, revision: str, harness_token: str) -> None:
+    async def story() -> None:
+        async with endpoint() as (http, _):
+            headers = {
+                "Authorization": f"Bearer {harness_token}",
+                "Accept": "application/json, text/event-stream",
+                "Content-Type": "application/json",
+                "MCP-Protocol-Version": revision,
+            }
+            answer = await http.post("/mcp", content=body, headers=headers)
+            assert answer.status_code < 500, answer.text
+            assert "rror" in answer.text
+            assert "Traceback" not in answer.text
+            assert (await Agent(http, harness_token, revision).ask("tools/list"))["tools"]
+
+    play(story)
+
+
 # -- Resources and prompts ---------------------------------------------------------------------------
 
 
