@@ -34,10 +34,11 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """When, by whose decision and by which amendment: what snapshots and closed questions carry."""
+    """When, by whose decision (``actor`` is the principal behind it) and by which amendment."""
 
     at: datetime
     by: str
+    actor: str
     amendment_id: str
 
 
@@ -372,7 +373,12 @@ class _Work:
     def _close_questions(self, states: Iterable[StateNode], how: str) -> None:
         """Nobody is to answer what no step waits for any more (contract 3, "questions")."""
         reason = f"amendment {self.stamp.amendment_id} {how} the step, or one around it"
-        closed = {"at": self.stamp.at, "by": self.stamp.by, "reason": reason}
+        closed = {
+            "at": self.stamp.at,
+            "by": self.stamp.by,
+            "actor": self.stamp.actor,
+            "reason": reason,
+        }
         for top in states:
             for state in (top, *_below(top)):
                 if state.open_question is not None:

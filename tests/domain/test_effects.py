@@ -18,7 +18,7 @@ from workflows.domain.plan import Plan, Step
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = THEN + timedelta(hours=1)
-STAMP = Stamp(NOW, "rita", "amd_1")
+STAMP = Stamp(NOW, "rita", "relay", "amd_1")
 
 
 def step(document: dict[str, Any]) -> Step:
@@ -400,7 +400,8 @@ def test_removing_what_asks_a_person_closes_the_question_and_frees_the_run() -> 
     simulation = apply(CHAIN, tree, remove("c"), kind="forward")
     assert simulation.blocked == {"c"}
     after = simulation.tree
-    assert after.states["c"].questions[0]["closed"]["by"] == "rita"
+    closed = after.states["c"].questions[0]["closed"]
+    assert (closed["by"], closed["actor"]) == ("rita", "relay")
     assert after.blocked_on_person == 0
     assert after.status == "running"
 
