@@ -214,6 +214,7 @@ class ReviewDocument(Document):
     )
     revision: int
     by: str | None = Field(description="Who submitted the revision that waits, or sent it back.")
+    actor: str | None = Field(description="The principal behind it.")
     at: AwareDatetime | None
     reason: str | None
 
@@ -241,6 +242,8 @@ class ReviewNoteDocument(Document):
     resolved: bool
     resolved_at: AwareDatetime | None
     resolved_by: str | None
+    resolved_actor: str | None
+    resolved_via: str | None
     via: str
     orphaned: bool = Field(description="The plan as it is has no such step any more.")
 
