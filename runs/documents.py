@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from chief_project.shared.serializers import MAX_INTEGER, Document
+from chief_project.shared.documents import MAX_INTEGER, Document
 from workflows.documents import FieldDocument, GroupDocument, Id, StepDocument, Text
 
 RunStatus = Literal["running", "paused_for_approval", "waiting_on_human", "completed", "failed", "cancelled"]

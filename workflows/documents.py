@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, Discriminator, Field, Tag
 
 from chief_project.shared import ids
-from chief_project.shared.serializers import MAX_INTEGER, Document
+from chief_project.shared.documents import MAX_INTEGER, Document
 from workflows.domain import plan as domain
 
 
