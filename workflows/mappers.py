@@ -72,7 +72,7 @@ plan_cache = _PlanCache(_CACHE_STEPS)
 
 
 def save_plan(plan: Plan, *, at: datetime) -> models.Plan:
-    """Write the rows of a plan that keeps the rules: one statement a table, a few more beyond thousands of steps."""
+    """Write the rows of a plan that keeps the rules: one statement a table, two beyond a hundred rows."""
     plan_pk = secrets.randbelow(PLANS - 1) + 1
     row = insert(models.Plan(pk=plan_pk, created_at=at, step_count=len(plan.steps)))
     first = row.pk * PLACES
