@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from amendments.domain.operations import WITH_STEP, Operation
 from chief_project.shared import ids
-from chief_project.shared.serializers import Document
+from chief_project.shared.documents import Document
 from workflows.documents import Id, StepDocument, Text
 
 Kind = Literal["forward", "history_edit"]

@@ -85,6 +85,16 @@ def operation_document(columns: Sequence[Any]) -> Document:
     }
 
 
+def audited_operation(operation: Operation) -> Document:
+    """An operation for the audit log, which outlives the amendment: ``{op, target_step_id, instance?, step?}``."""
+    document: Document = {"op": operation.op, "target_step_id": operation.target}
+    if operation.is_scoped:
+        document["instance"] = operation.instance_id or "/".join(operation.instance_path or ())
+    if operation.step is not None:
+        document["step"] = step_document(operation.step)
+    return document
+
+
 def operation_rows(amendment: Amendment, operations: Iterable[Operation]) -> list[OperationRow]:
     """Unsaved rows, in order."""
     return [

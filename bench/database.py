@@ -17,6 +17,8 @@ from django.db import close_old_connections, connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
+from bench.client import rest
+
 Statement = tuple[str, Any]
 
 
@@ -90,6 +92,7 @@ class Driver:
         """
         cursor = self._cursor()
         ready = [(self._own(sql), params) for sql, params in statements]
+        rest()
         begin, busy = perf_counter(), thread_time()
         cursor.execute("BEGIN" if self._postgresql else "BEGIN IMMEDIATE")
         for sql, params in ready:

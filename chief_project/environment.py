@@ -223,6 +223,7 @@ def _sqlite(parsed: dict[str, Any], base_dir: Path) -> dict[str, Any]:
     name = base_dir / str(parsed["NAME"])
     if not name.parent.is_dir():
         raise BadEnvironment(f"DATABASE_URL: the folder {str(name.parent)!r} does not exist")
+    _make_private(name)
     return {
         "ENGINE": _SQLITE,
         "NAME": str(name),
@@ -233,6 +234,18 @@ def _sqlite(parsed: dict[str, Any], base_dir: Path) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
         },
     }
+
+
+def _make_private(name: Path) -> None:
+    """Make the file that is to be the database, for its owner alone: sessions are in it.
+
+    SQLite would let everybody read it where the folder does, and gives its -wal and -shm files the same mode.
+    """
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as problem:
+        raise BadEnvironment(f"DATABASE_URL: cannot make {str(name)!r}: {problem.strerror}") from problem
 
 
 def _postgresql(parsed: dict[str, Any]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class StepStateAdmin(Record):
     )
     list_filter = (
         choice("status", STEP_STATUSES),
-        choice("type", ["task", "loop", "parallel", "checkpoint", "workflow_ref"]),
+        choice("type", ["task", "loop", "parallel", "checkpoint"]),
         choice("skip_cause", ["dependency", "removed", "cancelled"]),
     )
     list_select_related = ("run", "instance")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from chief_project.shared.serializers import MAX_INTEGER, Document
+from chief_project.shared.documents import MAX_INTEGER, Document
 from workflows.documents import FieldDocument, GroupDocument, Id, StepDocument, Text
 
 RunStatus = Literal["running", "paused_for_approval", "waiting_on_human", "completed", "failed", "cancelled"]
@@ -194,7 +194,9 @@ class StepQuestion(Answer):
     answered_by: str | None
     actor: str | None
     via: str
-    closed: dict[str, Any] | None = Field(description="`{at, by, reason}` when it was closed unanswered.")
+    closed: dict[str, Any] | None = Field(
+        description="`{at, by, actor, reason}` when it was closed unanswered."
+    )
 
 
 class CheckpointDecision(Answer):
@@ -298,7 +300,9 @@ class RunItem(Answer):
     updated_at: datetime
     last_report_at: datetime | None = Field(description="Tells a silent harness.")
     acknowledged: dict[str, Any] | None = Field(description="`{by, at, via, actor}`: seen, and left failed.")
-    cancelled: dict[str, Any] | None = Field(description="`{decided_by, at, reason, …}`")
+    cancelled: dict[str, Any] | None = Field(
+        description="`{at, by, reason, actor, via}`: who ended it, and why."
+    )
 
 
 class ListedRun(RunItem):
@@ -360,7 +364,9 @@ class AnsweredQuestion(Answer):
     response: dict[str, str] | None
     answered_by: str | None
     answered_at: datetime | None
-    closed: dict[str, Any] | None = Field(description="`{at, by, reason}` when it was closed unanswered.")
+    closed: dict[str, Any] | None = Field(
+        description="`{at, by, actor, reason}` when it was closed unanswered."
+    )
     shortened: bool = Field(description="Something ends in `…`: ask for less with `path`, or read the run.")
 
 

@@ -8,7 +8,7 @@ from workflows.services.approve_workflow import approve_workflow
 from workflows.services.archive_workflow import archive_workflow
 from workflows.services.send_back_workflow import send_back_workflow
 
-TYPES = ["task", "loop", "parallel", "checkpoint", "workflow_ref"]
+TYPES = ["task", "loop", "parallel", "checkpoint"]
 
 
 @admin.register(models.Workflow)

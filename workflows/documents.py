@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, Discriminator, Field, Tag
 
 from chief_project.shared import ids
-from chief_project.shared.serializers import MAX_INTEGER, Document
+from chief_project.shared.documents import MAX_INTEGER, Document
 from workflows.domain import plan as domain
 
 
@@ -229,6 +229,7 @@ class ReviewDocument(Document):
     )
     revision: int
     by: str | None = Field(description="Who submitted the revision that waits, or sent it back.")
+    actor: str | None = Field(description="The principal behind it.")
     at: AwareDatetime | None
     reason: str | None
 
@@ -256,6 +257,8 @@ class ReviewNoteDocument(Document):
     resolved: bool
     resolved_at: AwareDatetime | None
     resolved_by: str | None
+    resolved_actor: str | None
+    resolved_via: str | None
     via: str
     orphaned: bool = Field(description="The plan as it is has no such step any more.")
 

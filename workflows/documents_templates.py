@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from chief_project.shared.serializers import Document
+from chief_project.shared.documents import Document
 from workflows.documents import GroupDocument, Id, Name, StepDocument, Text, plan_value
 from workflows.domain.templates import Content, Parameter
 

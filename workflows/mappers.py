@@ -72,7 +72,7 @@ plan_cache = _PlanCache(_CACHE_STEPS)
 
 
 def save_plan(plan: Plan, *, at: datetime) -> models.Plan:
-    """Write the rows of a plan that keeps the rules: one statement a table, a few more beyond thousands of steps."""
+    """Write the rows of a plan that keeps the rules: one statement a table, two beyond a hundred rows."""
     plan_pk = secrets.randbelow(PLANS - 1) + 1
     row = insert(models.Plan(pk=plan_pk, created_at=at, step_count=len(plan.steps)))
     first = row.pk * PLACES
@@ -294,6 +294,7 @@ def workflow_document(
             "state": row.review_state,
             "revision": row.review_revision,
             "by": row.review_by,
+            "actor": row.review_actor,
             "at": row.review_at,
             "reason": row.review_reason,
         }
@@ -333,6 +334,8 @@ def note_document(note: models.ReviewNote, workflow_id: str, plan: Plan) -> dict
         "resolved": note.resolved,
         "resolved_at": note.resolved_at,
         "resolved_by": note.resolved_by,
+        "resolved_actor": note.resolved_actor,
+        "resolved_via": note.resolved_via,
         "via": note.via,
         "orphaned": note.step_id is not None and note.step_id not in plan.by_id,
     }

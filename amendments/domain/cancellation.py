@@ -6,7 +6,7 @@ from runs.domain.status import TERMINAL, move
 from runs.domain.tree import RunTree, recount, walk
 
 
-def cancel(tree: RunTree, *, at: datetime, by: str, reason: str | None) -> dict[str, int]:
+def cancel(tree: RunTree, *, at: datetime, by: str, actor: str, reason: str | None) -> dict[str, int]:
     """Put everything unfinished aside and close what is open; afterwards nothing in the tree is derived again.
 
     Changes ``tree``. Finished work, and what was skipped before, stays as it is. Answers how many ``steps``,
@@ -16,6 +16,7 @@ def cancel(tree: RunTree, *, at: datetime, by: str, reason: str | None) -> dict[
     closed = {
         "at": at,
         "by": by,
+        "actor": actor,
         "reason": f"the run was cancelled: {reason}" if reason else "the run was cancelled",
     }
     for _, state, _ in walk(tree):

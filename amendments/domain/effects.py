@@ -34,10 +34,11 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """When, by whose decision and by which amendment: what snapshots and closed questions carry."""
+    """When, by whose decision (``actor`` is the principal behind it) and by which amendment."""
 
     at: datetime
     by: str
+    actor: str
     amendment_id: str
 
 
@@ -372,7 +373,12 @@ class _Work:
     def _close_questions(self, states: Iterable[StateNode], how: str) -> None:
         """Nobody is to answer what no step waits for any more (contract 3, "questions")."""
         reason = f"amendment {self.stamp.amendment_id} {how} the step, or one around it"
-        closed = {"at": self.stamp.at, "by": self.stamp.by, "reason": reason}
+        closed = {
+            "at": self.stamp.at,
+            "by": self.stamp.by,
+            "actor": self.stamp.actor,
+            "reason": reason,
+        }
         for top in states:
             for state in (top, *_below(top)):
                 if state.open_question is not None:
@@ -399,7 +405,7 @@ class _Work:
             if step is None or step.body is None or construct.skip_cause in PUT_ASIDE:
                 continue
             for instance in (construct.instances or {}).values():
-                if instance.status not in TERMINAL and instance.body != step.body:
+                if instance.status not in TERMINAL and not _has_body(instance, step.body):
                     self._take_body(instance, step.body, plan)
                     changed = True
         return changed
@@ -415,9 +421,18 @@ class _Work:
             states[step_id] = state
         for step_id, state in instance.states.items():
             if step_id not in states:
-                self._remove(state)
+                # A scoped removal takes the step from every open instance, but finished work only where it was named.
+                if state.status not in FINISHED:
+                    self._remove(state)
                 states[step_id] = state
         instance.body, instance.states = body, states
+
+
+def _has_body(instance: InstanceNode, body: tuple[str, ...]) -> bool:
+    """Whether an instance goes by ``body``: nothing else in it is open (what finished may stay, and be replayed)."""
+    return instance.body == body and all(
+        state.status in TERMINAL for step_id, state in instance.states.items() if step_id not in body
+    )
 
 
 def _below(state: StateNode) -> Iterator[StateNode]:

@@ -25,12 +25,6 @@ class Operation:
     step: Step | None = None
 
     @property
-    def named(self) -> dict[str, str]:
-        """What it does to what, without the step itself: ``{op, target_step_id, instance?}``."""
-        scope = self.instance_id if self.instance_path is None else "/".join(self.instance_path)
-        return {"op": self.op, "target_step_id": self.target} | ({} if scope is None else {"instance": scope})
-
-    @property
     def is_scoped(self) -> bool:
         """Whether it names one instance."""
         return self.instance_id is not None or self.instance_path is not None

@@ -46,7 +46,11 @@ def approve_amendment(
         by = caller.claim(decided_by)
         try:
             tried = try_operations(
-                workflow, run, operations, kind=amendment.kind, stamp=Stamp(at, by, amendment_id)
+                workflow,
+                run,
+                operations,
+                kind=amendment.kind,
+                stamp=Stamp(at, by, caller.actor, amendment_id),
             )
         except ChiefError as problem:
             raise InvariantViolation(

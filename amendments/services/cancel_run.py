@@ -39,7 +39,7 @@ def cancel_run(
             )
         was = run.status
         loaded = load_tree(run, load_plan(run.plan_id))
-        counts = cancel(loaded.tree, at=at, by=by, reason=reason)
+        counts = cancel(loaded.tree, at=at, by=by, actor=caller.actor, reason=reason)
         save_tree(run, loaded, at)
         withdrawn = _pending(run)
         run.pending_amendment_id = None

@@ -8,7 +8,7 @@ from django.db import transaction
 from amendments.domain.effects import Stamp
 from amendments.domain.operations import Operation
 from amendments.domain.policy import AmendmentFacts, decide_amendment, why_a_person_decides
-from amendments.mappers import operation_rows
+from amendments.mappers import audited_operation, operation_rows
 from amendments.models import Amendment
 from amendments.models import Operation as OperationRow
 from amendments.selectors.policy import approval_rules
@@ -58,7 +58,7 @@ def propose_amendment(
         workflow, run = lock_run(run_id, if_match)
         _must_take_amendments(run)
         amendment_id = ids.mint("amd")
-        stamp = Stamp(at, proposed_by, amendment_id)
+        stamp = Stamp(at, proposed_by, caller.actor, amendment_id)
         tried = try_operations(workflow, run, operations, kind=kind, stamp=stamp)
         after = tried.simulation.plan
         amendment = Amendment.objects.create(
@@ -90,7 +90,7 @@ def propose_amendment(
                 "proposed_by": proposed_by,
                 "kind": kind,
                 "reason": reason,
-                "operations": [operation.named for operation in operations],
+                "operations": [audited_operation(operation) for operation in operations],
                 "run_status_was": was,
             },
         )
@@ -149,7 +149,7 @@ def _approved_by_policy(
     head, _ = new_head(workflow, run, tried, operations)
     if head is None:
         return False
-    decision = Decision(by=f"policy:{rule}", actor=None, reason=None)
+    decision = Decision(by=f"policy:{rule}", actor=None, reason="a rule of the approval policy matched")
     apply_amendment(
         caller=caller,
         workflow=workflow,

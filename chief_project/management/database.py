@@ -1,5 +1,6 @@
 """What an operator's commands begin with: a database that they can use, or one line that says how to get one."""
 
+from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import Error
 
@@ -16,6 +17,14 @@ def must_be_usable() -> None:
         raise CommandError(
             "the database lacks migrations: run 'serve', or 'migrate', and then this again", returncode=2
         )
+
+
+def make_usable() -> None:
+    """Apply the migrations that the database lacks; `CommandError` if it can't be used."""
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+    except Error as problem:
+        raise CommandError(unusable(problem), returncode=2) from problem
 
 
 def unusable(problem: Error) -> str:

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -15,7 +17,7 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
-from django.utils.text import Truncator
+from django.utils.text import Truncator, smart_split
 
 from chief_project.shared.admin_site import admin_caller
 from chief_project.shared.caller import Caller
@@ -23,6 +25,8 @@ from chief_project.shared.errors import ChiefError
 
 Action = Callable[["Record", HttpRequest, QuerySet[Any]], HttpResponse | None]
 BRIEF = 80  # characters of a long text in a list
+SEARCH_WORDS = 20  # each is a condition on every searched column, and a database takes only so many
+LOOKUPS = frozenset({"exact", "isnull", "isempty"})  # what filters and links ask for
 
 
 class Record(admin.ModelAdmin):
@@ -67,6 +71,34 @@ class Record(admin.ModelAdmin):
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """One row with what its columns point at, in one statement. An impossible id is nobody's."""
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Filters compare what is shown for equality: a hidden column can't be guessed letter by letter."""
+        first, last = lookup.split("__")[0], lookup.rsplit("__", 1)[-1]
+        if first in (self.exclude or ()) or (last != first and last not in LOOKUPS) or "\0" in str(value):
+            return False
+        return super().lookup_allowed(lookup, value, request)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Rows in which each of the first words stands."""
+        asked = " ".join(list(smart_split(search_term))[:SEARCH_WORDS])
+        return super().get_search_results(request, queryset, asked)
+
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Any], *args: Any
+    ) -> HttpResponse | None:
+        """The action, unless a selected row is one that can't be."""
+        try:
+            for selected in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                if "\0" in selected:
+                    raise ValidationError("NUL")
+                self.opts.pk.to_python(selected)
+        except ValidationError:
+            self.message_user(request, "Nothing was done: a selected row is unknown.", messages.ERROR)
+            return None
+        return super().response_action(request, queryset, *args)
 
     @admin.display(description="see also")
     def see_also(self, row: Model) -> SafeString:
@@ -114,7 +146,10 @@ def choice(field: str, values: Iterable[str]) -> type[admin.SimpleListFilter]:
             return options
 
         def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-            return queryset if self.value() is None else queryset.filter(**{field: self.value()})
+            if self.value() is None:
+                return queryset
+            known = self.value() in dict(options)
+            return queryset.filter(**{field: self.value()}) if known else queryset.none()
 
     return Choice
 
@@ -169,7 +204,7 @@ def decision(
                 ],
             }
             return TemplateResponse(request, "admin/chief_decide.html", context)
-        reason = request.POST.get("reason", "").strip() or None
+        reason = request.POST.get("reason", "").replace("\0", "").strip() or None
         for row in rows:
             shown = request.POST.get(f"seen_{row.pk}", "")
             _do(record, request, row, partial(call, caller, row, reason, shown), done)

@@ -1,7 +1,8 @@
 """Whether the audit log is whole: every stream from its first entry to its head (contract 8).
 
 A broken link is something that was changed, put in, moved or cut out behind Chief's back. What stays hidden is only
-what a forger recomputed to the end, head included; whoever keeps a copy of the heads elsewhere finds that too.
+what a forger recomputed to the end, or took out whole, head included; whoever keeps a copy of the heads elsewhere
+finds that too.
 """
 
 import json

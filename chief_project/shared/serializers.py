@@ -13,19 +13,19 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 from django.core.exceptions import ValidationError as DjangoValidationError
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError as DRFError
 from rest_framework.fields import SkipField, empty
 
 from chief_project.shared import ids
+from chief_project.shared.documents import MAX_INTEGER
 from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.pointers import pointer
 from chief_project.shared.waits import MOST_SECONDS
 
 MAX_ERRORS = 50
-MAX_INTEGER = 2**31 - 1
 Where = tuple[str | int, ...]
 Problem = tuple[Where, str]
 
@@ -281,12 +281,6 @@ def _problems(detail: Any, where: Where) -> list[Problem]:
 # -- Large documents -------------------------------------------------------------------------------
 
 _D = TypeVar("_D", bound=BaseModel)
-
-
-class Document(BaseModel):
-    """Base of the pydantic models: nothing unknown, nothing coerced. Arrays are ``list[…]``, never ``tuple``."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 def parse_document(model: type[_D], data: Any) -> _D:

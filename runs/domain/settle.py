@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from runs.domain.status import Tally, construct_status, instance_status, move, run_status
-from runs.domain.tree import InstanceNode, StateNode
+from runs.domain.tree import InstanceNode, StateNode, policy_of
 from workflows.domain.plan import Plan
 
 Path = tuple[str, ...]
@@ -99,9 +99,7 @@ def wanted(chain: Chain, plan: Plan, status: str) -> list[Wanted]:
 
 
 def _needs(plan: Plan, step_id: str) -> set[str]:
-    step = plan.by_id.get(
-        step_id
-    )  # none: a step that an amendment removed, in an instance that keeps its body
+    step = plan.by_id.get(step_id)  # none: an amendment removed it, and this instance keeps its body
     return set(step.depends_on) if step else set()
 
 
@@ -114,16 +112,10 @@ def _failing(chain: Chain, plan: Plan, step_id: str) -> list[tuple[int, str]]:
     failing = [(chain.depth, step_id)]
     for depth in range(chain.depth - 1, -1, -1):
         construct = chain.levels[depth][0]
-        if policy_of(plan, construct.step_id) == "continue" or construct.status == "failed":
+        if policy_of(plan, construct) == "continue" or construct.status == "failed":
             break
         failing.append((depth, construct.step_id))
     return failing
-
-
-def policy_of(plan: Plan, construct_id: str) -> str:
-    """What a construct does about a failed instance; a removed construct falls back to ``fail_fast``."""
-    step = plan.by_id.get(construct_id)
-    return (step.on_instance_failure if step else None) or "fail_fast"
 
 
 def settle(chain: Chain, plan: Plan, status: str, now: datetime, near: Near) -> list[Neighbour]:
@@ -147,7 +139,7 @@ def settle(chain: Chain, plan: Plan, status: str, now: datetime, near: Near) -> 
 def settle_instance(chain: Chain, plan: Plan, now: datetime) -> None:
     """Re-derive the innermost instance after its own ``started`` or body changed, and what stands above it."""
     construct, instance = chain.levels[-1]
-    policy = policy_of(plan, construct.step_id)
+    policy = policy_of(plan, construct)
     was = instance.status
     if move(instance, instance_status(instance.tally, policy=policy, started=instance.started), now):
         construct.tally[was] -= 1
@@ -159,7 +151,7 @@ def settle_construct(chain: Chain, plan: Plan, construct: StateNode, depth: int,
     """Re-derive a construct that didn't fail by this write (registered, closed, started), and what stands above."""
     status = construct_status(
         construct.tally,
-        policy=policy_of(plan, construct.step_id),
+        policy=policy_of(plan, construct),
         closed=construct.instances_closed,
         started=construct.started,
     )
@@ -201,7 +193,7 @@ def _raise(
         if not depth:
             return skipped
         construct, instance = chain.levels[depth - 1]
-        policy = policy_of(plan, construct.step_id)
+        policy = policy_of(plan, construct)
         if policy == "continue":
             failures += (status == "failed") - (was == "failed")
         instance.failures += failures

@@ -165,9 +165,9 @@ def derive_all(tree: RunTree, plan: Plan, now: datetime) -> None:
             pending.append((construct, instance))
             stack.extend(below for below in instance.states.values() if below.instances)
     for construct, instance in reversed(pending):  # children before parents
-        policy = _policy(plan, construct.step_id)
+        policy = policy_of(plan, construct)
         aside = construct.skip_cause in PUT_ASIDE or instance.skip_cause in PUT_ASIDE
-        _derive_scope(instance.states, plan, now, frozen=aside)
+        _derive_scope(instance.states, plan, now, holder=construct.step_id, frozen=aside)
         instance.tally = _count(instance.states.values())
         instance.failures = sum(
             below.failures + (below.status == "failed" and policy == "continue")
@@ -175,7 +175,7 @@ def derive_all(tree: RunTree, plan: Plan, now: datetime) -> None:
         )
         if not aside:
             move(instance, instance_status(instance.tally, policy=policy, started=instance.started), now)
-    _derive_scope(tree.states, plan, now, frozen=False)
+    _derive_scope(tree.states, plan, now, holder=None, frozen=False)
     tree.tally = _count(tree.states.values())
     tree.blocked_on_person = _blocked(tree)
     natural = run_status(tree.tally, blocked_on_person=tree.blocked_on_person)
@@ -195,7 +195,10 @@ def recount(tree: RunTree) -> None:
     tree.blocked_on_person = _blocked(tree)
 
 
-def _derive_scope(states: dict[str, StateNode], plan: Plan, now: datetime, *, frozen: bool) -> None:
+def _derive_scope(
+    states: dict[str, StateNode], plan: Plan, now: datetime, *, holder: str | None, frozen: bool
+) -> None:
+    """Derive one scope: the top level, or an instance of the construct ``holder``."""
     unranked = len(plan.steps)
     for state in sorted(states.values(), key=lambda state: plan.rank.get(state.step_id, unranked)):
         if state.instances is not None:
@@ -207,12 +210,15 @@ def _derive_scope(states: dict[str, StateNode], plan: Plan, now: datetime, *, fr
         if state.instances is not None:
             status = construct_status(
                 state.tally,
-                policy=_policy(plan, state.step_id),
+                policy=policy_of(plan, state),
                 closed=state.instances_closed,
                 started=state.started,
             )
         if status in {"pending", "skipped"}:
-            status = "skipped" if _is_cut_off(state.step_id, states, plan) else "pending"
+            if state.step_id in plan.by_id and plan.container.get(state.step_id) == holder:
+                status = "skipped" if _is_cut_off(state.step_id, states, plan) else "pending"
+            elif state.status == "skipped":
+                status = "skipped"  # its step left this scope, so nothing says any more what it waits for
         move(state, status, now)
         state.skip_cause = "dependency" if status == "skipped" else None
 
@@ -224,9 +230,16 @@ def _is_cut_off(step_id: str, states: dict[str, StateNode], plan: Plan) -> bool:
     )
 
 
-def _policy(plan: Plan, construct_id: str) -> str:
-    step = plan.by_id.get(construct_id)
-    return (step.on_instance_failure if step else None) or "fail_fast"
+def policy_of(plan: Plan, construct: StateNode) -> str:
+    """What a construct does about a failed instance.
+
+    A copy that stays when its step leaves the plan goes on by what it shows: where failures were tolerated and it
+    has not failed, it tolerates them.
+    """
+    step = plan.by_id.get(construct.step_id)
+    if step is None:
+        return "continue" if construct.failures and construct.status != "failed" else "fail_fast"
+    return step.on_instance_failure or "fail_fast"
 
 
 def _count(children: Any) -> Tally:
@@ -292,6 +305,7 @@ __all__ = [
     "StateNode",
     "derive_all",
     "new_state",
+    "policy_of",
     "put_aside",
     "recount",
     "snapshot",

@@ -10,8 +10,7 @@ from runs.domain.report import check_response
 from runs.domain.settle import Path
 from runs.models import Question
 from runs.services.outcome import RunWrite
-from runs.services.questions import open_question
-from runs.services.writing import Writing
+from runs.services.questions import asking_step, open_question
 from workflows.domain.plan import Field
 
 
@@ -26,9 +25,10 @@ def answer_question(
     """
     caller.must(Right.DECIDE, "answer a question")
     with transaction.atomic(savepoint=False):
-        writing = Writing(caller, run_id, path, if_match)
+        question_id = answer["question_id"]
+        writing = asking_step(caller, run_id, path, if_match, question_id, doing="answered")
         writing.refuse_cancelled()
-        question = open_question(writing, answer["question_id"], doing="answered")
+        question = open_question(writing, question_id, doing="answered")
         writing.refuse_completed()
         response = answer.get("response") or {}
         _check(question, response)

@@ -33,7 +33,12 @@ def comment_on_artifact(
             via=caller.via,
             created_at=now,
         )
-        detail = {"artifact_id": artifact_id, "comment_id": row.comment_id, "author": row.author}
+        detail = {
+            "artifact_id": artifact_id,
+            "comment_id": row.comment_id,
+            "body": row.body,
+            "author": row.author,
+        }
         record_write(run, caller=caller, event="artifact.commented", at=now, detail=detail)
         (document,) = artifacts_of(pk=artifact.pk)
         return RunWrite(minimal_answer(run, document), lambda: document)

@@ -3,11 +3,26 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
-from chief_project.shared.errors import InvalidTransition, ValidationFailed
+from chief_project.shared.caller import Caller
+from chief_project.shared.errors import InvalidTransition, NotFound, ValidationFailed
+from runs.domain.settle import Path
 from runs.models import Question, Snapshot
 from runs.services.writing import Writing
+
+
+def asking_step(
+    caller: Caller, run_id: str, path: Path, if_match: int | None, question_id: str, *, doing: str
+) -> Writing:
+    """The writing of the step that asked; 409 saying how the question ended where a replay took its instance away."""
+    try:
+        return Writing(caller, run_id, path, if_match)
+    except NotFound:
+        how = _ending_in(Snapshot.objects.filter(run__run_id=run_id), question_id)
+        if how is None:
+            raise
+        raise _over(question_id, path[-1], how, doing) from None
 
 
 def open_question(writing: Writing, question_id: str, *, doing: str) -> Question:
@@ -21,10 +36,7 @@ def open_question(writing: Writing, question_id: str, *, doing: str) -> Question
         return Question.objects.get(question_id=question_id)
     how = _how_it_ended(writing, question_id)
     if how is not None:
-        raise InvalidTransition(
-            f"question {question_id} of step '{step_id}' {how}: it can't be {doing} any more",
-            question_id=question_id,
-        )
+        raise _over(question_id, step_id, how, doing)
     if current is None:
         raise InvalidTransition(
             f"step '{step_id}' has no open question to be {doing}", question_id=question_id
@@ -47,6 +59,10 @@ def _how_it_ended(writing: Writing, question_id: str) -> str | None:
         Q(state__in=[writing.state.pk, *(construct.pk for construct, _ in levels)])
         | Q(instance__in=[instance.pk for _, instance in levels])
     )
+    return _ending_in(kept, question_id)
+
+
+def _ending_in(kept: QuerySet[Snapshot], question_id: str) -> str | None:
     for document in kept.order_by("-pk").values_list("document", flat=True):
         for question in _questions_in(document):
             if question["question_id"] == question_id:
@@ -62,6 +78,13 @@ def _questions_in(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         stack += part.get("instances") or ()
         stack += (part.get("step_states") or {}).values()
         stack += part.get("history") or ()
+
+
+def _over(question_id: str, step_id: str, how: str, doing: str) -> InvalidTransition:
+    return InvalidTransition(
+        f"question {question_id} of step '{step_id}' {how}: it can't be {doing} any more",
+        question_id=question_id,
+    )
 
 
 def _ending(closed: dict[str, Any] | None, answered_by: str | None) -> str:

@@ -86,7 +86,12 @@ def _judge(writing: Writing, instance: dict[str, Any]) -> Step:
             f"{construct.type} '{construct.step_id}' is closed and takes no more instances: propose an amendment with"
             " replay_step to open it again"
         )
-    step = writing.plan.by_id[construct.step_id]
+    step = writing.plan.by_id.get(construct.step_id)
+    if step is None:
+        raise InvariantViolation(
+            f"an amendment took {construct.type} '{construct.step_id}' out of the plan, so it takes no more instances:"
+            " report on those it has"
+        )
     missing = missing_parameters(step, instance.get("metadata") or {})
     if missing:
         raise ValidationFailed(

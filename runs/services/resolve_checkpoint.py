@@ -59,7 +59,13 @@ def resolve_checkpoint(
         writing.move("completed" if approved else "failed")
         return writing.finish(
             "checkpoint.resolved",
-            {"decision": resolution["decision"], "decided_by": by, "note": note, "status_was": was},
+            {
+                "decision": resolution["decision"],
+                "response": response,
+                "note": note,
+                "decided_by": by,
+                "status_was": was,
+            },
         )
 
 

@@ -9,8 +9,7 @@ from chief_project.shared.clock import iso
 from runs.domain.settle import Path
 from runs.models import Question
 from runs.services.outcome import RunWrite
-from runs.services.questions import open_question
-from runs.services.writing import Writing
+from runs.services.questions import asking_step, open_question
 
 
 def withdraw_question(
@@ -23,12 +22,18 @@ def withdraw_question(
     """
     caller.must(Right.WORK, "withdraw a question")
     with transaction.atomic(savepoint=False):
-        writing = Writing(caller, run_id, path, if_match)
+        question_id = withdrawal["question_id"]
+        writing = asking_step(caller, run_id, path, if_match, question_id, doing="withdrawn")
         writing.refuse_cancelled()
-        question = open_question(writing, withdrawal["question_id"], doing="withdrawn")
+        question = open_question(writing, question_id, doing="withdrawn")
         writing.refuse_completed()
         reason = withdrawal.get("reason")
-        closed = {"at": iso(writing.now), "by": caller.actor, "reason": reason or "withdrawn"}
+        closed = {
+            "at": iso(writing.now),
+            "by": caller.actor,
+            "actor": caller.actor,
+            "reason": reason or "withdrawn",
+        }
         Question.objects.filter(pk=question.pk).update(closed=closed)
         writing.set(writing.state, open_question=None)
         writing.move("running")

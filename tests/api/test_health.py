@@ -60,3 +60,19 @@ def test_a_probe_may_come_by_any_address(client: Client, path: str) -> None:
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_probes_only_look(client: Client, path: str) -> None:
     assert client.post(path).status_code == 405
+
+
+@pytest.mark.django_db
+def test_a_page_whose_database_is_away_says_so_and_when_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError("server closed the connection at 10.0.0.7")
+
+    monkeypatch.setattr("chief_project.shared.web.views.caller_of_session", away)
+    client = Client(raise_request_exception=False)
+    page = client.get("/", headers={"accept": "text/html"})
+    assert (page.status_code, page["Retry-After"]) == (503, "1")
+    assert "The database is busy or away" in page.content.decode()
+    assert "10.0.0.7" not in page.content.decode()
+    answer = client.get("/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+    assert answer.json()["error"]["code"] == "unavailable"

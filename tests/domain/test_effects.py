@@ -18,7 +18,7 @@ from workflows.domain.plan import Plan, Step
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = THEN + timedelta(hours=1)
-STAMP = Stamp(NOW, "rita", "amd_1")
+STAMP = Stamp(NOW, "rita", "relay", "amd_1")
 
 
 def step(document: dict[str, Any]) -> Step:
@@ -400,7 +400,8 @@ def test_removing_what_asks_a_person_closes_the_question_and_frees_the_run() -> 
     simulation = apply(CHAIN, tree, remove("c"), kind="forward")
     assert simulation.blocked == {"c"}
     after = simulation.tree
-    assert after.states["c"].questions[0]["closed"]["by"] == "rita"
+    closed = after.states["c"].questions[0]["closed"]
+    assert (closed["by"], closed["actor"]) == ("rita", "relay")
     assert after.blocked_on_person == 0
     assert after.status == "running"
 
@@ -427,6 +428,99 @@ def test_a_scoped_removal_leaves_finished_instances_as_they_are() -> None:
     assert at(after, "l/inst_01/y").skip_cause == "removed"
     assert (after.states["l"].instances or {})["inst_01"].status == "completed"
     assert simulation.removed == {"y"}
+
+
+def test_a_scoped_removal_leaves_finished_work_of_open_siblings_as_it_is() -> None:
+    made = plan(loop("l", ["x", "y"]), task("x"), task("y"))
+    tree = tree_of(made)
+    instance(tree, made, "l/inst_00", x="completed")
+    instance(tree, made, "l/inst_01", x="running")
+    after = apply(made, tree, remove("x", instance_id="inst_01"), kind="forward").tree
+    kept = at(after, "l/inst_00/x")
+    assert (kept.status, kept.skip_cause, kept.summary, kept.history) == (
+        "completed",
+        None,
+        "x is completed",
+        [],
+    )
+    assert (after.states["l"].instances or {})["inst_00"].body == ("y",)
+    assert (at(after, "l/inst_01/x").status, at(after, "l/inst_01/x").skip_cause) == ("skipped", "removed")
+
+
+def test_a_history_edit_scoped_to_one_copy_keeps_that_one_alone_in_its_history() -> None:
+    made = plan(loop("l", ["x", "y"]), task("x"), task("y"))
+    tree = tree_of(made)
+    instance(tree, made, "l/inst_00", x="completed")
+    instance(tree, made, "l/inst_01", x="completed")
+    with pytest.raises(InvariantViolation):
+        apply(made, tree, remove("x", instance_id="inst_01"), kind="forward")
+    after = apply(made, tree, remove("x", instance_id="inst_01")).tree
+    assert (at(after, "l/inst_00/x").status, at(after, "l/inst_00/x").history) == ("completed", [])
+    assert at(after, "l/inst_01/x").skip_cause == "removed"
+    assert at(after, "l/inst_01/x").history[0]["status"] == "completed"
+
+
+def test_an_instance_that_kept_a_finished_copy_can_be_replayed_and_ends_without_it() -> None:
+    made = plan(loop("l", ["x", "y"]), task("x"), task("y"))
+    tree = tree_of(made)
+    instance(tree, made, "l/inst_00", x="completed", y="running")
+    instance(tree, made, "l/inst_01")
+    first = apply(made, tree, remove("x", instance_id="inst_01"), kind="forward")
+    report(at(first.tree, "l/inst_00/y"), "completed")
+    derive_all(first.tree, first.plan, THEN)
+    assert (first.tree.states["l"].instances or {})["inst_00"].status == "completed"
+    after = apply(first.plan, first.tree, replay("l", instance_id="inst_00")).tree
+    assert at(after, "l/inst_00/y").status == "pending"
+    assert at(after, "l/inst_00/x").skip_cause == "removed"
+    kept = (after.states["l"].instances or {})["inst_00"].history[0]["step_states"]["x"]
+    assert (kept["status"], kept["summary"]) == ("completed", "x is completed")
+
+
+def test_a_finished_instance_that_tolerated_a_failure_stays_as_it_is_when_its_steps_leave_the_plan() -> None:
+    made = plan(
+        parallel("p", ["x", "y", "z"], on_instance_failure="continue"),
+        task("x"),
+        task("y", depends_on=["x"]),
+        task("z"),
+    )
+    tree = tree_of(made)
+    instance(tree, made, "p/inst_00", x="failed", z="completed")
+    instance(tree, made, "p/inst_01")
+    assert at(tree, "p/inst_00/y").skip_cause == "dependency"
+    scope = {"instance_id": "inst_01"}
+    after = apply(made, tree, remove("y", **scope), remove("x", **scope), kind="forward").tree
+    kept = (after.states["p"].instances or {})["inst_00"]
+    assert (kept.status, kept.body, kept.failures) == ("completed", ("x", "y", "z"), 1)
+    assert at(after, "p/inst_00/x").status == "failed"
+    assert at(after, "p/inst_00/y").skip_cause == "dependency"
+
+
+def test_a_finished_copy_of_a_construct_that_left_the_plan_still_tolerates_its_failures() -> None:
+    made = plan(
+        loop("l", ["p", "z"]),
+        parallel("p", ["x"], on_instance_failure="continue"),
+        task("x"),
+        task("z", depends_on=["p"]),
+    )
+    tree = tree_of(made)
+    instance(tree, made, "l/inst_00", z="completed")
+    at(tree, "l/inst_00/p").instances_closed = True
+    instance(tree, made, "l/inst_00/p/one", x="failed")
+    instance(tree, made, "l/inst_01")
+    instance(tree, made, "l/inst_01/p/two")
+    assert at(tree, "l/inst_00/p").status == "completed"
+    after = apply(
+        made,
+        tree,
+        update(task("z"), instance_id="inst_01"),
+        remove("x", instance_path=("l", "inst_01", "p", "two")),
+        remove("p", instance_id="inst_01"),
+        kind="forward",
+    ).tree
+    assert (at(after, "l/inst_00/p").status, at(after, "l/inst_00/p").failures) == ("completed", 1)
+    assert (after.states["l"].instances or {})["inst_00"].status == "completed"
+    assert at(after, "l/inst_01/p").skip_cause == "removed"
+    assert after.status == "running"
 
 
 def test_removing_a_construct_puts_its_unfinished_work_aside() -> None:

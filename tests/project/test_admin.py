@@ -429,3 +429,54 @@ def test_an_action_by_someone_who_lost_the_role_meanwhile_does_nothing(
     )
     assert answer.status_code == 403
     assert selectors.role_of_user(user_id=rita.pk) is Role.REVIEWER
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"q": "a " * 1500},
+        {"q": "'" * 9999},
+        {"q": "\0"},
+        {"id__regex": "("},
+        {"id__exact": "x"},
+        {"id__exact": "9" * 30},
+        {"workflow_id": "\0"},
+        {"status": "\0"},
+        {"status": "nope"},
+        {"p": "-1"},
+        {"o": "99"},
+        {"_to_field": "password"},
+    ],
+)
+def test_no_query_breaks_a_list(site: Client, work: str, query: dict[str, str]) -> None:
+    for model in MODELS:
+        if model._meta.pk.name == "id" or "id__exact" not in query:
+            assert site.get(url(model, "changelist"), query).status_code in (200, 302, 400, 422), model
+
+
+@pytest.mark.parametrize(
+    ("model", "lookup"),
+    [(User, "password__startswith"), (ApiToken, "digest__startswith"), (User, "password")],
+)
+def test_what_a_list_hides_cant_be_guessed_with_a_filter(site: Client, model: Any, lookup: str) -> None:
+    assert site.get(url(model, "changelist"), {lookup: "a"}).status_code == 422
+
+
+@pytest.mark.parametrize("selected", ["x", "\0", "1 or 1", ""])
+def test_an_action_on_a_row_that_cant_be_does_nothing_and_says_so(
+    site: Client, admin: Caller, selected: str
+) -> None:
+    new_draft(admin, task("a"), workflow_id="wf_1")
+    sent = {"action": "approve", "decided": "yes", "_selected_action": selected}
+    answer = site.post(url(Workflow, "changelist"), sent, follow=True)
+    assert "Nothing was done" in answer.content.decode()
+    assert Workflow.objects.get(workflow_id="wf_1").status == "draft"
+
+
+def test_a_reason_is_text_that_any_database_keeps(site: Client, admin: Caller) -> None:
+    new_draft(admin, task("a"), workflow_id="wf_1")
+    pk = Workflow.objects.get(workflow_id="wf_1").pk
+    sent = {"action": "archive", "decided": "yes", "_selected_action": pk, "reason": "no\0 longer"}
+    site.post(url(Workflow, "changelist"), sent)
+    entry = AuditEntry.objects.get(event="workflow.archived")
+    assert json.loads(entry.text)["detail"]["reason"] == "no longer"

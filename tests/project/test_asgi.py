@@ -39,7 +39,8 @@ class Recorder:
 
 def refused(sent):
     body = b"".join(message.get("body", b"") for message in sent[1:])
-    return sent[0]["status"] == 413 and json.loads(body)["error"]["code"] == "too_large"
+    error = json.loads(body)["error"]
+    return (sent[0]["status"], error["code"], error["details"]) == (413, "too_large", {"limit": 10})
 
 
 def test_a_declared_body_over_the_limit_is_refused_unread():

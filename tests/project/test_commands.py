@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -18,6 +19,7 @@ from django.test import Client
 
 from chief_project import bootstrap
 from chief_project.management import database
+from chief_project.management.commands import serve
 from chief_project.shared import health, principals
 from chief_project.shared.caller import Role
 from chief_project.shared.models import ApiToken, AuditEntry, SigninLink, User
@@ -234,3 +236,19 @@ def test_create_token_refuses_in_one_line_and_makes_nothing(
     with pytest.raises(CommandError, match=said):
         run("create_token", *arguments)
     assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "believed"), [("http://127.0.0.1:8000", False), ("https://chief.example.org", True)]
+)
+def test_an_address_that_a_client_claims_is_believed_only_behind_a_proxy_that_speaks_tls(
+    url: str, believed: bool, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    told: dict[str, Any] = {}
+    settings.ENVIRONMENT = replace(settings.ENVIRONMENT, url=url, url_is_default=False)
+    monkeypatch.setattr(serve.uvicorn, "run", lambda *args, **options: told.update(options))
+    monkeypatch.setattr(serve.Command, "prepare_database", lambda self, url: None)
+    monkeypatch.setattr(serve.Command, "check_port", lambda self, host, port: None)
+    call_command("serve", stdout=StringIO())
+    assert told["proxy_headers"] is believed
+    assert told["http"] == "chief_project.protocol:ChiefProtocol"

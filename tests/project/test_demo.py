@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from amendments.models import Amendment
+from chief_project.shared import principals
 from chief_project.shared.caller import Caller
 from runs.models import Question, Run, StepState
 from runs.models.run import RUN_STATUSES, STEP_STATUSES
@@ -39,6 +42,20 @@ def test_the_demo_shows_every_state_and_keeps_every_rule(owner: object) -> None:
     for run_id in Run.objects.values_list("run_id", flat=True):
         assert_derived(run_id)
     call_command("verify_audit", stdout=StringIO())
+
+
+def test_the_demo_on_a_new_database_is_its_first_start(tmp_path: Path, settings: Any) -> None:
+    settings.CHIEF_DATA_DIR = tmp_path
+    said = StringIO()
+    call_command("demo", stdout=said)
+    assert "/signin/link/" in said.getvalue()
+    assert principals.caller_of_token((tmp_path / "harness.token").read_text().strip()).actor == "harness"
+
+
+def test_the_demo_needs_the_owner_to_decide_in_it(rita: object) -> None:
+    with pytest.raises(CommandError, match="nobody called 'owner'"):
+        call_command("demo", stdout=StringIO())
+    assert not Workflow.objects.exists()
 
 
 def test_the_demo_does_not_mix_with_work_that_is_there(admin: Caller) -> None:

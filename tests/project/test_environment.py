@@ -1,10 +1,12 @@
 """What an operator sets is checked at start, and a bad value is one line that names it (contract 11)."""
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -97,11 +99,25 @@ def test_a_missing_key_is_made_once_for_the_owner_alone(read, tmp_path):
     assert stat.S_IMODE((tmp_path / "var" / "secret_key").stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("given", [{}, {"DATABASE_URL": "sqlite:///open/chief.sqlite3"}])
+def test_the_database_is_for_its_owner_alone_wherever_it_lies(read, tmp_path, given):
+    for folder in ("var", "open"):
+        (tmp_path / folder).mkdir(mode=0o755)
+    path = Path(read(**given).database["NAME"])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("CREATE TABLE secrets (x)")
+        connection.commit()
+        for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert read(**given).database["NAME"] == str(path)  # what is there stays as it is
+
+
 def test_many_first_starts_at_once_agree_on_one_key(read, tmp_path):
     with ThreadPoolExecutor(8) as pool:
         keys = {future.result().secret_key for future in [pool.submit(read) for _ in range(40)]}
     assert len(keys) == 1
-    assert [path.name for path in (tmp_path / "var").iterdir()] == ["secret_key"]
+    assert sorted(path.name for path in (tmp_path / "var").iterdir()) == ["chief.sqlite3", "secret_key"]
 
 
 @pytest.mark.parametrize(

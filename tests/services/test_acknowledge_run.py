@@ -94,6 +94,15 @@ def test_only_people_acknowledge(reviewer: Caller, harness: Caller, relay: Calle
             acknowledge(caller)
 
 
+def test_over_mcp_nobody_is_a_person(reviewer: Caller, harness: Caller) -> None:
+    failed(reviewer, harness)
+    agent = Caller(
+        actor="rita's token", role=reviewer.role, via="mcp", user_id=reviewer.user_id, token_id=99, relay=True
+    )
+    with refused(Forbidden, "acknowledge a failed run"):
+        acknowledge(agent)
+
+
 def test_what_else_happens_leaves_it(reviewer: Caller, harness: Caller) -> None:
     failed(reviewer, harness)
     acknowledge(reviewer)

@@ -42,6 +42,8 @@ def test_a_note_keeps_what_its_step_said(harness: Caller, reviewer: Caller) -> N
         "resolved": False,
         "resolved_at": None,
         "resolved_by": None,
+        "resolved_actor": None,
+        "resolved_via": None,
         "via": "rest",
         "orphaned": False,
     }

@@ -100,7 +100,7 @@ def test_open_questions_are_closed(reviewer: Caller) -> None:
     report(reviewer, "a", "running")
     ask_question(caller=reviewer, run_id="r1", path=("a",), question={"text": "Which?", "fields": []})
     question = cancel(reviewer, reason="over")["step_states"]["a"]["questions"][0]
-    assert question["closed"]["by"] == "rita"
+    assert (question["closed"]["by"], question["closed"]["actor"]) == ("rita", "rita")
     assert "over" in question["closed"]["reason"]
     assert question["answered_at"] is None
     assert StepState.objects.get().open_question is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from amendments.services.cancel_run import cancel_run
@@ -48,7 +50,7 @@ def test_the_answer_is_the_artifact_with_every_comment_oldest_first(
 def test_a_comment_changes_nothing_but_the_revision(reviewer: Caller, harness: Caller) -> None:
     made(reviewer, harness)
     before = get_run(caller=harness, run_id="r1")
-    comment(reviewer, "one")
+    comment(reviewer, "one", "A remark.")
     after = get_run(caller=harness, run_id="r1")
     assert after["revision"] == before["revision"] + 1
     node_at(after, "a")["artifacts"][0]["comments"] = []
@@ -59,6 +61,7 @@ def test_a_comment_changes_nothing_but_the_revision(reviewer: Caller, harness: C
     assert Report.objects.count() == 1
     entry = AuditEntry.objects.get(event="artifact.commented")
     assert (entry.actor, entry.run_id, entry.stream) == ("rita", "r1", "run:r1")
+    assert json.loads(entry.text)["detail"]["body"] == "A remark."
 
 
 def test_a_persons_token_may_name_an_author(reviewer: Caller, harness: Caller) -> None:

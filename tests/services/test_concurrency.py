@@ -449,6 +449,11 @@ def test_proposals_approvals_reports_registrations_cancellations_and_a_deletion_
         def act(number: int) -> None:
             run_id = chance.choice(runs)
             run = f"/v1/runs/{run_id}"
+
+            def send(client: APIClient, path: str, body: Any) -> Any:
+                keyed = {"Idempotency-Key": f"{place}-{number}"} if number % 2 else {}
+                return client.post(path, body, headers=keyed)
+
             verb = chance.choice(
                 [
                     "propose",
@@ -473,30 +478,32 @@ def test_proposals_approvals_reports_registrations_cancellations_and_a_deletion_
                         "reason": "because",
                         "operations": [operation],
                     }
-                    answered = agent.post(f"{run}/amendments", body)
+                    answered = send(agent, f"{run}/amendments", body)
                 case "decide":
                     found = person.get(f"/v1/amendments?status=pending_approval&run_id={run_id}")
                     pending = found.json() if found.status_code == 200 else []
                     if not pending:
                         return
                     how = chance.choice(["approve", "approve", "reject"])
-                    answered = person.post(f"/v1/amendments/{pending[0]['amendment_id']}/{how}", {})
+                    answered = send(person, f"/v1/amendments/{pending[0]['amendment_id']}/{how}", {})
                 case "report":
-                    answered = agent.post(
+                    answered = send(
+                        agent,
                         f"{run}/steps/a/updates",
                         {"summary": "so far", "status": "running", "metadata": {f"{place}": number}},
                     )
                 case "instance":
-                    answered = agent.post(f"{run}/steps/p/instances", {})
+                    answered = send(agent, f"{run}/steps/p/instances", {})
                 case "branch":
-                    answered = agent.post(
+                    answered = send(
+                        agent,
                         f"{run}/steps/p/instances/inst_00/steps/x/updates",
                         {"summary": "so far", "status": "running"},
                     )
                 case "register":
-                    answered = agent.post(f"/v1/workflows/{workflow_id}/runs", {})
+                    answered = send(agent, f"/v1/workflows/{workflow_id}/runs", {})
                 case "cancel":
-                    answered = person.post(f"{run}/cancel", {})
+                    answered = send(person, f"{run}/cancel", {})
                 case _:
                     answered = agent.get(run)
             assert answered.status_code in {200, 201, 404, 409}, (verb, answered.content)

@@ -72,6 +72,7 @@ def test_a_submitted_plan_is_a_draft_at_version_1_revision_1(harness: Caller) ->
         "state": "waiting",
         "revision": 1,
         "by": "planner",
+        "actor": "planner",
         "at": made["created_at"],
         "reason": None,
     }

@@ -373,7 +373,7 @@ class Histories(RuleBasedStateMachine):
             self.pending = None
             self.model.paused = False
             if decision == "approve":
-                stamp = Stamp(NOW, "ada", amendment_id)
+                stamp = Stamp(NOW, "ada", "ada", amendment_id)
                 self.model = simulate(
                     plan_before, self.model, operations, kind="history_edit", never=never, stamp=stamp
                 ).tree

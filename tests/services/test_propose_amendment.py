@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -53,6 +54,8 @@ def test_a_proposal_is_kept_as_it_was_made_and_pauses_the_run(harness: Caller, r
     assert "n" not in now["step_states"]
     entry = AuditEntry.objects.get(event="amendment.proposed")
     assert (entry.stream, entry.amendment_id, entry.actor) == ("run:r1", made["amendment_id"], harness.actor)
+    (audited,) = json.loads(entry.text)["detail"]["operations"]
+    assert audited == {"op": "insert_after", "target_step_id": "a", "step": operation["step"]}
 
 
 def test_proposed_by_is_a_claim_whoever_says_it(reviewer: Caller) -> None:
@@ -180,6 +183,7 @@ def test_what_the_policy_approves_is_applied_at_once(admin: Caller, harness: Cal
     auto_approve(admin)
     made = propose(harness, insert_after("a", task("n")))
     assert (made["status"], made["decided_by"], made["decided_actor"]) == ("approved", "policy:quick", None)
+    assert made["decision_reason"] == "a rule of the approval policy matched"
     assert made["resulting_workflow_version"] == 2
     now = get_run(caller=harness, run_id="r1")
     assert (now["status"], now["pending_amendment_id"]) == ("running", None)

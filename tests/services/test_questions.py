@@ -247,6 +247,7 @@ def test_a_withdrawal_closes_the_question_and_the_step_runs_on(reviewer: Caller,
     assert now["status"] == "running"
     (kept,) = now["questions"]
     assert (kept["closed"]["by"], kept["closed"]["reason"]) == ("planner", "found it")
+    assert kept["closed"]["actor"] == "planner"
     assert kept["closed"]["at"].endswith("Z")
     assert (kept["response"], kept["answered_at"]) == (None, None)
     assert_agrees(harness, write)
@@ -323,14 +324,22 @@ def test_an_answer_after_a_replay_says_what_became_of_the_question(reviewer: Cal
     assert_derived()
 
 
-def test_an_answer_after_its_instance_is_gone_names_the_instance(reviewer: Caller, harness: Caller) -> None:
+def test_an_answer_after_its_instance_is_gone_says_what_became_of_the_question(
+    reviewer: Caller, harness: Caller
+) -> None:
     new_run(reviewer, loop("l", ["x", "y"]), task("x"), task("y"))
     register(harness, "l")
     question = asked(harness, "l/inst_00/y")
     update(harness, "l/inst_00/x", "failed")
     amend(reviewer, replay("l"), kind="history_edit")
+    for attempt in (
+        lambda: answer(reviewer, "l/inst_00/y", question),
+        lambda: withdraw(harness, "l/inst_00/y", question),
+    ):
+        with refused(InvalidTransition, f"{question} .*'y'.*closed by rita .*replayed the step"):
+            attempt()
     with refused(NotFound, "inst_00"):
-        answer(reviewer, "l/inst_00/y", question)
+        answer(reviewer, "l/inst_00/y", "qst_never")
     register(harness, "l")
     with refused(InvalidTransition, f"{question} .*closed by rita"):
         answer(reviewer, "l/inst_00/y", question)

@@ -19,7 +19,7 @@ from chief_project.shared.errors import (
 from chief_project.shared.models import AuditEntry
 from runs.models import Report, StepInstance
 from runs.selectors.runs import get_run
-from tests.amendments import amend, replay
+from tests.amendments import amend, remove, replay
 from tests.amendments import update as change
 from tests.branches import multiply
 from tests.derivation import assert_derived
@@ -329,6 +329,31 @@ def test_branches_that_are_registered_already_need_no_new_parameter(
     update(harness, "p/inst_00/x", "completed")
     with refused(ValidationFailed, "paper"):
         register(harness, "p")
+
+
+def test_a_construct_whose_step_left_the_plan_takes_no_more_instances(
+    reviewer: Caller, harness: Caller
+) -> None:
+    new_run(
+        reviewer,
+        parallel("p", ["l", "y"], on_instance_failure="continue"),
+        loop("l", ["x"]),
+        task("x"),
+        task("y"),
+    )
+    for name in ("inst_00", "inst_01"):
+        register(harness, "p")
+        register(harness, f"p/{name}/l")
+    register(harness, "p/inst_00/l")
+    amend(reviewer, change(parallel("p", ["l", "y"])))
+    update(harness, "p/inst_00/y", "failed")
+    scope = {"instance_path": "p/inst_01/l/inst_00"}
+    amend(reviewer, remove("x", **scope), remove("l", instance_id="inst_01"))
+    assert node_at(get_run(caller=harness, run_id="r1"), "p/inst_00/l")["status"] == "running"
+    with refused(InvariantViolation, "out of the plan"):
+        register(harness, "p/inst_00/l")
+    update(harness, "p/inst_00/l/inst_01/x", "completed")
+    assert_derived("r1")
 
 
 def test_a_viewer_may_not_register(reviewer: Caller, viewer: Caller) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
-from chief_project.shared.caller import Caller
+from chief_project.shared.caller import Caller, Via
 from chief_project.shared.errors import Forbidden, InvalidTransition, ValidationFailed
 from chief_project.shared.models import AuditEntry
 from runs.models import Report
@@ -65,7 +68,22 @@ def test_a_decision_is_audited_and_is_no_report(reviewer: Caller, harness: Calle
     resolve(reviewer, "gate", response={"budget": "1"})
     entry = AuditEntry.objects.get(event="checkpoint.resolved")
     assert (entry.actor, entry.via, entry.run_id) == ("rita", "rest", "r1")
+    detail = json.loads(entry.text)["detail"]
+    assert (detail["decision"], detail["response"], detail["decided_by"]) == (
+        "approved",
+        {"budget": "1"},
+        "rita",
+    )
     assert list(Report.objects.values_list("kind", flat=True)) == ["step_update"]
+
+
+@pytest.mark.parametrize("door", ["rest", "mcp", "web", "admin", "cli"])
+def test_a_decision_tells_the_door_it_came_through(reviewer: Caller, harness: Caller, door: Via) -> None:
+    reached(reviewer, harness)
+    caller = replace(reviewer, via=door, relay=True)
+    kept = resolve(caller, "gate", response={"budget": "1"}).minimal["state"]["checkpoint"]
+    assert kept["via"] == door
+    assert AuditEntry.objects.get(event="checkpoint.resolved").via == door
 
 
 def test_a_relayed_decision_keeps_the_claim_and_tells_the_token(

@@ -33,12 +33,14 @@ def test_a_note_is_resolved_and_opened_again(harness: Caller, reviewer: Caller) 
     note = add_review_note(caller=reviewer, workflow_id=name, body="x")["note_id"]
     found = resolve_review_note(caller=reviewer, workflow_id=name, note_id=note, resolved_by="someone")
     assert (found["resolved"], found["resolved_by"]) == (True, "rita")
+    assert (found["resolved_actor"], found["resolved_via"]) == ("rita", "rest")
     assert found["resolved_at"] is not None
     assert detail("workflow.note_resolved")["note_id"] == note
     with refused(InvalidTransition, "resolved already"):
         resolve_review_note(caller=reviewer, workflow_id=name, note_id=note)
     found = resolve_review_note(caller=reviewer, workflow_id=name, note_id=note, resolved=False)
     assert (found["resolved"], found["resolved_by"], found["resolved_at"]) == (False, None, None)
+    assert (found["resolved_actor"], found["resolved_via"]) == (None, None)
     assert detail("workflow.note_reopened")["note_id"] == note
     with refused(InvalidTransition, "open already"):
         resolve_review_note(caller=reviewer, workflow_id=name, note_id=note, resolved=False)

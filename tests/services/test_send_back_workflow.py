@@ -48,6 +48,15 @@ def test_a_draft_is_sent_back_with_its_open_notes(harness: Caller, reviewer: Cal
     assert not selectors.drafts_waiting(caller=reviewer)
 
 
+def test_a_persons_token_may_name_who_sends_back_and_is_named_itself(
+    harness: Caller, reviewer: Caller
+) -> None:
+    draft = new_draft(harness)
+    token = Caller(actor="rita", role=reviewer.role, via="rest", user_id=reviewer.user_id, token_id=99)
+    found = send_back_workflow(caller=token, workflow_id=draft["workflow_id"], decided_by="Ada")
+    assert (found["review"]["by"], found["review"]["actor"]) == ("Ada", "rita")
+
+
 def test_a_draft_that_was_sent_back_may_still_be_approved(reviewer: Caller) -> None:
     draft = new_draft(reviewer)
     send_back_workflow(caller=reviewer, workflow_id=draft["workflow_id"])

@@ -182,6 +182,7 @@ class Migration(migrations.Migration):
                 ("review_state", models.CharField(default="waiting", max_length=20)),
                 ("review_revision", models.PositiveIntegerField(default=1)),
                 ("review_by", models.TextField(null=True)),
+                ("review_actor", models.CharField(max_length=200, null=True)),
                 ("review_at", models.DateTimeField(null=True)),
                 ("review_reason", models.TextField(null=True)),
                 ("decided_by", models.TextField(null=True)),

@@ -7,6 +7,8 @@ from chief_project.shared.errors import InvalidTransition, PreconditionFailed
 from workflows import models, selectors
 from workflows.selectors._find import no_workflow
 
+REVIEW = ("review_state", "review_revision", "review_by", "review_actor", "review_at", "review_reason")
+
 
 def lock_workflow(workflow_id: str) -> models.Workflow:
     """The head, locked until the transaction ends; the first lock of every operation that takes several."""

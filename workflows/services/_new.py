@@ -62,6 +62,7 @@ def insert_workflow(
         template_version=new.template_version,
         template_parameters=new.template_parameters,
         review_by=caller.actor,
+        review_actor=caller.actor,
         review_at=at,
         created_at=at,
         updated_at=at,

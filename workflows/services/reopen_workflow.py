@@ -8,7 +8,7 @@ from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import InvalidTransition, InvariantViolation
 from workflows import models, selectors
-from workflows.services._head import check_etag, lock_workflow, save
+from workflows.services._head import REVIEW, check_etag, lock_workflow, save
 from workflows.services._seen import note_seen
 
 
@@ -45,8 +45,9 @@ def reopen_workflow(
         row.version += 1
         row.decided_by, row.decided_at = None, None
         row.review_state, row.review_revision = "waiting", row.revision
-        row.review_by, row.review_at, row.review_reason = by, at, reason
-        save(row, "status", "version", "decided_by", "decided_at", *_REVIEW, at=at)
+        row.review_by, row.review_actor = by, caller.actor
+        row.review_at, row.review_reason = at, reason
+        save(row, "status", "version", "decided_by", "decided_at", *REVIEW, at=at)
         note_seen(row, caller=caller, at=at)
         audit.record(
             caller=caller,
@@ -57,6 +58,3 @@ def reopen_workflow(
             detail={"decided_by": by, "reason": reason, "version": row.version, "revision": row.revision},
         )
         return selectors.document_of(row)
-
-
-_REVIEW = ("review_state", "review_revision", "review_by", "review_at", "review_reason")

@@ -11,7 +11,7 @@ from workflows import models, selectors
 from workflows.domain.plan import Group, Plan, Step
 from workflows.domain.rules import ensure_valid, group_paths
 from workflows.mappers import load_plan, save_plan
-from workflows.services._head import check_etag, check_revision, lock_workflow, must_be_draft, save
+from workflows.services._head import REVIEW, check_etag, check_revision, lock_workflow, must_be_draft, save
 from workflows.services._index import index_workflow
 from workflows.services._new import keep_revision
 from workflows.services._seen import note_seen
@@ -59,8 +59,9 @@ def revise_draft(
         row.plan = save_plan(plan, at=at)
         row.revision += 1
         row.review_state, row.review_revision = "waiting", row.revision
-        row.review_by, row.review_at, row.review_reason = caller.actor, at, reason
-        save(row, "title", "plan", "revision", *_REVIEW, at=at)
+        row.review_by = row.review_actor = caller.actor
+        row.review_at, row.review_reason = at, reason
+        save(row, "title", "plan", "revision", *REVIEW, at=at)
         keep_revision(row, caller=caller, at=at, reason=reason)
         index_workflow(row, plan)
         note_seen(row, caller=caller, at=at)
@@ -80,9 +81,6 @@ def revise_draft(
             },
         )
         return selectors.document_of(row)
-
-
-_REVIEW = ("review_state", "review_revision", "review_by", "review_at", "review_reason")
 
 
 def _must_have_made_the_newest(row: models.Workflow, caller: Caller) -> None:

@@ -8,7 +8,7 @@ from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import InvalidTransition
 from workflows import models, selectors
-from workflows.services._head import check_etag, check_revision, lock_workflow, must_be_draft, save
+from workflows.services._head import REVIEW, check_etag, check_revision, lock_workflow, must_be_draft, save
 from workflows.services._seen import note_seen
 
 _INSTEAD = {
@@ -45,8 +45,9 @@ def send_back_workflow(
         at = clock.now()
         by = caller.claim(decided_by)
         row.review_state, row.review_revision = "sent_back", row.revision
-        row.review_by, row.review_at, row.review_reason = by, at, reason
-        save(row, "review_state", "review_revision", "review_by", "review_at", "review_reason", at=at)
+        row.review_by, row.review_actor = by, caller.actor
+        row.review_at, row.review_reason = at, reason
+        save(row, *REVIEW, at=at)
         note_seen(row, caller=caller, at=at)
         open_notes = models.ReviewNote.objects.filter(workflow=row, resolved=False).order_by("id")
         audit.record(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from chief_project.bootstrap import CLI, OWNER
+from chief_project import bootstrap
 from chief_project.demo import play
-from chief_project.management.database import must_be_usable
+from chief_project.management.database import make_usable
+from chief_project.shared import selectors
 from chief_project.shared.caller import Caller, Role
 from chief_project.shared.models import User
-from chief_project.shared.services.create_user import create_user
 from workflows.models import Workflow
 
 
@@ -24,18 +25,24 @@ class Command(BaseCommand):
         parser.add_argument("--anyway", action="store_true", help="also where there is work already")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        must_be_usable()
+        make_usable()
+        if not selectors.anybody_exists():  # then this is a first start, with a token for a harness too
+            url = bootstrap.last_address(data_dir=settings.CHIEF_DATA_DIR, default=settings.CHIEF_URL)
+            bootstrap.first_start(url=url, data_dir=settings.CHIEF_DATA_DIR, say=self.stdout.write)
         with transaction.atomic():
             if Workflow.objects.exists() and not options["anyway"]:
                 raise CommandError(
                     "this database holds workflows already: use another (CHIEF_DATA_DIR), or say --anyway"
                 )
-            owner = User.objects.filter(username=OWNER).first()
+            owner = User.objects.filter(username=bootstrap.OWNER).first()
             if owner is None:
-                create_user(caller=CLI, username=OWNER, role=Role.ADMIN)
-                owner = User.objects.get(username=OWNER)
+                raise CommandError(
+                    f"this database has people, but nobody called '{bootstrap.OWNER}': use another"
+                )
             play(
-                person=Caller(actor=OWNER, role=Role.ADMIN, via="cli", user_id=owner.pk, signed_in=True),
+                person=Caller(
+                    actor=owner.username, role=Role.ADMIN, via="cli", user_id=owner.pk, signed_in=True
+                ),
                 harness=Caller(actor="demo", role=Role.HARNESS, via="cli"),
             )
         self.stdout.write(

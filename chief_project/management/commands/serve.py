@@ -51,6 +51,10 @@ class Command(BaseCommand):
             access_log=settings.ENVIRONMENT.access_log,
             log_config=None,  # Django's LOGGING has uvicorn's loggers too
             server_header=False,
+            http="chief_project.protocol:ChiefProtocol",
+            # Only behind a proxy does X-Forwarded-For say who asks: else anybody could take a new address for each
+            # try at a password.
+            proxy_headers=settings.ENVIRONMENT.https,
             timeout_graceful_shutdown=GRACE_SECONDS,
             lifespan="on",
         )

@@ -42,6 +42,8 @@ class DocsView(SpectacularSwaggerSplitView):
 
     url_name = "schema"
 
-    def options(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def options(  # type: ignore[override]
+        self, request: HttpRequest, *args: object, **kwargs: object
+    ) -> HttpResponse:
         """Which methods there are; the library's answer needs a template, and the page's is not for this."""
         return HttpResponse(status=204, headers={"Allow": ", ".join(self.allowed_methods)})

@@ -52,6 +52,8 @@ REFUSALS = {
     500: ("Internal", "A fault of ours; it has been logged."),
     503: ("Unavailable", "The database is busy or away: try again shortly."),
 }
+AWAY = "the database is busy or away: try again shortly"
+RETRY = {"Retry-After": "1"}
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
@@ -106,7 +108,7 @@ def answer_to(problem: Exception, request: HttpRequest | None = None) -> JSONRes
         return refusal(422, "a value is too large or of a kind that can't be kept")
     if isinstance(problem, OperationalError | InterfaceError):
         logger.error("the database is not available", exc_info=problem)
-        return refusal(503, "the database is busy or away: try again shortly", headers={"Retry-After": "1"})
+        return refusal(503, AWAY, headers=RETRY)
     where = f"{request.method} {request.path}" if request is not None else "a request"
     logger.error("unforeseen fault in %s", where, exc_info=problem)
     if request is not None:  # whoever watches for faults (a test client, a reporter) hears of this one too

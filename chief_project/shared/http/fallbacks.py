@@ -1,12 +1,16 @@
 """What answers where no view does: the router's 404, refused requests and faults (contract 1)."""
 
+import sys
 from typing import Any
 
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 
-from chief_project.shared.http.errors import answer_to, refusal
+from chief_project.shared.http.errors import AWAY, RETRY, answer_to, refusal
 
 
 def speaks_json(request: HttpRequest) -> bool:
@@ -43,7 +47,21 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """``handler500``; Django has logged it by then."""
+    """``handler500``; Django has logged it by then, and still handles what was raised.
+
+    A database that is busy or away is no fault of ours on a page either: it says so, and when to come back.
+    """
+    problem = sys.exception()
+    away = isinstance(problem, OperationalError | InterfaceError)
     if speaks_json(request):
-        return refusal(500, "something went wrong here; it has been logged")
+        return (
+            refusal(503, AWAY, headers=RETRY)
+            if away
+            else refusal(500, "something went wrong here; it has been logged")
+        )
+    if away:
+        context = {"problem": {"message": f"{AWAY[0].upper()}{AWAY[1:]}."}, "version": settings.CHIEF_VERSION}
+        page = render(request, "refused.html", context, status=503)
+        page["Retry-After"] = RETRY["Retry-After"]
+        return page
     return defaults.server_error(request)

@@ -100,8 +100,9 @@ class BufferedBody:
         await self.app(scope, _replay(bytes(body), receive), send)
 
     async def refuse(self, receive: Receive, send: Send, *, more: bool = True) -> None:
-        text = f"The request's body is larger than {self.limit} bytes. Send less, or split it."
-        answer = json.dumps({"error": {"code": "too_large", "message": text}}).encode()
+        text = f"the body is larger than {self.limit} bytes: send less, or split it"
+        error = {"code": "too_large", "message": text, "details": {"limit": self.limit}}
+        answer = json.dumps({"error": error}).encode()
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(answer)).encode()),
