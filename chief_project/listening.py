@@ -5,11 +5,31 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
 from chief_project.environment import LOOPBACK_HOSTS
+
+GRACE_SECONDS = 10
+
+
+def uvicorn_options(host: str, port: int) -> dict[str, Any]:
+    """How every process of ours listens."""
+    return {
+        "host": host,
+        "port": port,
+        "access_log": settings.ENVIRONMENT.access_log,
+        "log_config": None,  # Django's LOGGING has uvicorn's loggers too
+        "server_header": False,
+        "http": "chief_project.protocol:ChiefProtocol",
+        # Only behind a proxy does X-Forwarded-For say who asks: else anybody could take a new address for each
+        # try at a password.
+        "proxy_headers": settings.ENVIRONMENT.https,
+        "timeout_graceful_shutdown": GRACE_SECONDS,
+        "lifespan": "on",
+    }
 
 
 def own_address(host: str, port: int) -> str:

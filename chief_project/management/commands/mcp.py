@@ -15,7 +15,7 @@ from django.db import connections
 
 from chief_project.bootstrap import TOKEN_FILE
 from chief_project.environment import MCP_TOOLS
-from chief_project.listening import check_port, own_address, settle_tools
+from chief_project.listening import check_port, own_address, settle_tools, uvicorn_options
 from chief_project.management.database import must_be_usable
 from chief_project.mcp import Endpoint, HttpEndpoint
 from chief_project.shared.errors import Unauthenticated
@@ -25,7 +25,6 @@ from chief_project.shared.principals import caller_of_token
 from chief_project.waiting import LOOKING, WAITS, looking_out
 
 TOKEN_VARIABLE = "CHIEF_TOKEN"  # noqa: S105 - a variable's name
-GRACE_SECONDS = 10
 
 
 class Command(BaseCommand):
@@ -95,16 +94,9 @@ class Command(BaseCommand):
         address = origins[0] if origins else settings.CHIEF_URL
         self.stdout.write(f"Chief's MCP endpoint is at {address}/mcp (stop it with Ctrl-C)")
         self.stdout.flush()
-        uvicorn.run(
-            Router(default=nothing, routes={"/mcp": endpoint}, lifespans=[looking_out, endpoint.running]),
-            host=host,
-            port=port,
-            access_log=settings.ENVIRONMENT.access_log,
-            log_config=None,
-            server_header=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            lifespan="on",
-        )
+        routes = {"/mcp": endpoint}
+        router = Router(default=nothing, routes=routes, lifespans=[looking_out, endpoint.running])
+        uvicorn.run(router, **uvicorn_options(host, port))
 
 
 async def nothing(scope: Scope, receive: Receive, send: Send) -> None:

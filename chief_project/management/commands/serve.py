@@ -13,10 +13,8 @@ from django.db import Error, connections
 
 from chief_project import bootstrap
 from chief_project.environment import MCP_TOOLS
-from chief_project.listening import check_port, settle_tools, settle_url
+from chief_project.listening import check_port, settle_tools, settle_url, uvicorn_options
 from chief_project.management.database import unusable
-
-GRACE_SECONDS = 10
 
 
 class Command(BaseCommand):
@@ -43,21 +41,7 @@ class Command(BaseCommand):
         self.prepare_database(url)
         self.stdout.write(f"Chief is at {url} (stop it with Ctrl-C)")
         self.stdout.flush()
-        uvicorn.run(
-            "chief_project.asgi:application",
-            host=host,
-            port=port,
-            workers=workers,
-            access_log=settings.ENVIRONMENT.access_log,
-            log_config=None,  # Django's LOGGING has uvicorn's loggers too
-            server_header=False,
-            http="chief_project.protocol:ChiefProtocol",
-            # Only behind a proxy does X-Forwarded-For say who asks: else anybody could take a new address for each
-            # try at a password.
-            proxy_headers=settings.ENVIRONMENT.https,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            lifespan="on",
-        )
+        uvicorn.run("chief_project.asgi:application", workers=workers, **uvicorn_options(host, port))
 
     def prepare_database(self, url: str) -> None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from django.http import HttpResponse
@@ -32,7 +32,7 @@ class Router:
         self,
         *,
         default: App,
-        routes: dict[str, App] | None = None,
+        routes: Mapping[str, App] | None = None,
         lifespans: list[Callable[[], contextlib.AbstractAsyncContextManager[Any]]] | None = None,
     ) -> None:
         self.default = default
