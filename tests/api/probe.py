@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
 from chief_project.shared.clock import now
+from chief_project.shared.documents import Document
 from chief_project.shared.errors import Conflict, PreconditionFailed
 from chief_project.shared.http import ChiefView
 from chief_project.shared.http.fallbacks import no_route
@@ -14,7 +15,6 @@ from chief_project.shared.models import ApiToken, UsedId
 from chief_project.shared.paging import Page, Paging, paginate
 from chief_project.shared.serializers import (
     ChoiceField,
-    Document,
     FlagField,
     IdField,
     IntegerField,
