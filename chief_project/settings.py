@@ -220,6 +220,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
+FORMAT_MODULE_PATH = "chief_project.formats"
 
 # -- Logs ------------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ class ApiToken(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = "API token"
         ordering = ("-id",)
         constraints = [
             models.CheckConstraint(
@@ -54,6 +55,9 @@ class SigninLink(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "sign-in link"
 
     def __str__(self) -> str:
         return f"sign-in link for {self.user_id}"

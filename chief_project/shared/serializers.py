@@ -348,6 +348,9 @@ def _say(kind: str, error: Any, where: Where) -> str:
         )
     if kind == "string_too_long":
         return f"must be at most {context['max_length']} characters long"
+    if kind == "too_short":
+        least = context["min_length"]
+        return f"must have at least {least} {'entry' if least == 1 else 'entries'}"
     if kind == "too_long":
         most = context["max_length"]
         return f"must have at most {most:,} entries" if most else "must be empty"

@@ -147,6 +147,12 @@ def test_a_refusal_has_its_status_code_and_names_the_operation(
         assert refused["details"]["operation"] == 0
 
 
+def test_an_amendment_without_operations_is_told_to_have_one(reviewer: Caller, agent: APIClient) -> None:
+    new_run(reviewer)
+    refused = send(agent, f"{RUN}/amendments", proposal(), status=422)["error"]
+    assert refused["message"] == "/operations: must have at least 1 entry"
+
+
 def test_the_required_kind_is_in_the_details(reviewer: Caller, agent: APIClient) -> None:
     new_run(reviewer)
     report(reviewer, "a", "completed")

@@ -107,6 +107,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "verbose_name_plural": "dependencies",
+            },
         ),
         migrations.CreateModel(
             name="Criterion",
@@ -129,6 +132,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "verbose_name_plural": "criteria",
+            },
         ),
         migrations.CreateModel(
             name="CheckpointField",
@@ -259,6 +265,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "verbose_name": "reading",
+            },
         ),
         migrations.CreateModel(
             name="Revision",

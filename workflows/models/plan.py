@@ -65,6 +65,7 @@ class Dependency(models.Model):
     needs = models.ForeignKey(Step, on_delete=models.CASCADE, related_name="dependents")
 
     class Meta:
+        verbose_name_plural = "dependencies"
         constraints = [models.UniqueConstraint(fields=["step", "position"], name="dependency_position_once")]
 
     def __str__(self) -> str:
@@ -79,6 +80,7 @@ class Criterion(models.Model):
     text = models.TextField()
 
     class Meta:
+        verbose_name_plural = "criteria"
         constraints = [models.UniqueConstraint(fields=["step", "position"], name="criterion_position_once")]
 
     def __str__(self) -> str:

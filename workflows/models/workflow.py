@@ -148,6 +148,7 @@ class Seen(models.Model):
     at = models.DateTimeField()
 
     class Meta:
+        verbose_name = "reading"
         constraints = [models.UniqueConstraint(fields=["workflow", "user"], name="seen_once")]
 
     def __str__(self) -> str:

@@ -202,6 +202,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "verbose_name": "sign-in link",
+            },
         ),
         migrations.CreateModel(
             name="UsedId",
@@ -250,6 +253,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "API token",
                 "ordering": ("-id",),
                 "constraints": [
                     models.CheckConstraint(

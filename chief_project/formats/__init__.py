@@ -1,0 +1,1 @@
+"""How times are written on pages, by language (Django's ``FORMAT_MODULE_PATH``)."""
