@@ -5,57 +5,73 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import Any
 
 from django.db import close_old_connections, connections
 
+Work = tuple["Future[Any]", Callable[[], Any]]
+
 
 class DatabaseThreads:
-    """``await run(function, …)`` runs it on one of ``most`` threads; ``close`` ends them and their connections."""
+    """``await run(function, …)`` runs it on one of ``most`` threads; ``close`` ends them.
+
+    Unlike those of an executor, each thread closes its connections when it ends.
+    """
 
     def __init__(self, most: int, name: str) -> None:
         self.most = most
         self.name = name
-        self._pool: ThreadPoolExecutor | None = None
-        self._begun = 0
+        self._work: SimpleQueue[Work | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._free = 0  # threads that wait for work, less the work that waits for them
         self._lock = threading.Lock()
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What ``function`` returns or raises; who is cancelled meanwhile leaves it running to its end."""
+        future: Future[Any] = Future()
         with self._lock:
-            if self._pool is None:
-                self._begun = 0
-                self._pool = ThreadPoolExecutor(self.most, self.name, initializer=self._begin)
-            pool = self._pool
-        return await asyncio.get_running_loop().run_in_executor(pool, _fresh, function, *arguments)
+            self._work.put((future, lambda: function(*arguments)))
+            self._free -= 1
+            if self._free < 0 and len(self._threads) < self.most:
+                thread = threading.Thread(
+                    target=self._live, name=f"{self.name}-{len(self._threads)}", daemon=True
+                )
+                self._threads.append(thread)
+                self._free += 1
+                thread.start()
+        return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Wait for what runs, close every thread's connections, and end the threads."""
+        """End every thread when what was handed over is done."""
         with self._lock:
-            pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        if self._begun:
-            together = threading.Barrier(self._begun)
-            ends = [pool.submit(_leave, together) for _ in range(self._begun)]
-            for end in ends:
-                end.result()
-        pool.shutdown()
+            threads, self._threads = self._threads, []
+            self._free -= len(threads)
+            for _ in threads:
+                self._work.put(None)
+        for thread in threads:
+            thread.join()
 
-    def _begin(self) -> None:
-        self._begun += 1
+    def _live(self) -> None:
+        try:
+            while (work := self._work.get()) is not None:
+                future, function = work
+                if future.set_running_or_notify_cancel():
+                    _carry_out(future, function)
+                with self._lock:
+                    self._free += 1
+        finally:
+            connections.close_all()
 
 
-def _fresh(function: Callable[..., Any], *arguments: Any) -> Any:
+def _carry_out(future: Future[Any], function: Callable[[], Any]) -> None:
     close_old_connections()
     try:
-        return function(*arguments)
+        result = function()
+    except BaseException as problem:
+        future.set_exception(problem)
+    else:
+        future.set_result(result)
     finally:
         close_old_connections()
-
-
-def _leave(together: threading.Barrier) -> None:
-    """Each thread does it once, for each waits until all do."""
-    connections.close_all()
-    together.wait(30)
