@@ -8,8 +8,11 @@ processes there are, and a decision that fell while nobody waited is seen at the
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 logger = logging.getLogger("chief.waits")
@@ -49,7 +52,8 @@ class Waits:
         self.readers = readers
         self.run = run
         self.every = every
-        self._waiting: dict[asyncio.Future[None], Watch] = {}
+        self._waiting: dict[asyncio.Future[bool], Watch] = {}
+        self._ending = False
         self._looking: asyncio.Task[None] | None = None
         self._come = asyncio.Event()
 
@@ -58,26 +62,34 @@ class Waits:
 
     async def until(self, watch: Watch, seconds: float) -> bool:
         """Wait until ``watch`` is done, ``seconds`` at most; whether it is."""
-        if seconds <= 0:
+        if seconds <= 0 or self._ending:
             return False
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting[future] = watch
         self._come.set()
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         try:
-            await asyncio.wait_for(future, seconds)
+            return await asyncio.wait_for(future, seconds)
         except TimeoutError:
             return False
         finally:  # a client that left is cancelled here, and forgotten
             self._waiting.pop(future, None)
-        return True
+
+    def let_go(self) -> None:
+        """The server stops: whoever waits is answered now, as it stands, and nobody waits any more."""
+        self._ending = True
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(False)
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """While the server runs; whoever still waits at its end is let go."""
+        self._ending = False
         try:
-            yield
+            with _told_to_stop(self.let_go):
+                yield
         finally:
             if self._looking is not None:
                 self._looking.cancel()
@@ -100,10 +112,36 @@ class Waits:
             else:
                 for future, watch in asked.items():
                     if not future.done() and watch.done(found[watch.kind].get(watch.id)):
-                        future.set_result(None)
+                        future.set_result(True)
             await asyncio.sleep(SOONEST_SECONDS)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._come.wait(), self.every)
 
     def _read(self, wanted: Mapping[str, Collection[str]]) -> dict[str, Mapping[str, Facts]]:
         return {kind: self.readers[kind](ids) for kind, ids in wanted.items()}
+
+
+@contextlib.contextmanager
+def _told_to_stop(act: Callable[[], None]) -> Iterator[None]:
+    """Inside, ``act`` runs on the loop as soon as the process is told to stop, beside what the server does then.
+
+    The server itself would first wait for every open answer, and so for everybody who waits.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    theirs = {number: handler for number, handler in handlers.items() if callable(handler)}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(act)
+        theirs[signal.Signals(number)](number, frame)
+
+    for number in theirs:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in theirs.items():
+            signal.signal(number, handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -406,6 +407,32 @@ def test_under_plain_wsgi_the_answer_comes_at_once(
     where = new_draft(harness, task("a"))["workflow_id"]
     answer = api_as(harness_token).get(f"/v1/workflows/{where}?wait=50&since=1")
     assert (answer.status_code, answer.json()["status"]) == (200, "draft")
+
+
+def test_a_server_that_stops_answers_whoever_waits_at_once(harness: Caller, harness_token: str) -> None:
+    where = new_draft(harness, task("a"))["workflow_id"]
+
+    async def story() -> None:
+        async with endpoint(api=_api()) as (http, waits):
+            agent = Agent(http, harness_token)
+            asking = asyncio.ensure_future(agent.call("wait_for_decision", workflow_id=where))
+            headers = {"Authorization": f"Bearer {harness_token}"}
+            reading = asyncio.ensure_future(
+                http.get(f"/v1/workflows/{where}?wait=50", headers=headers, timeout=60)
+            )
+            await _until(lambda: len(waits) == 2)
+            told: list[int] = []
+            before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
+            try:
+                async with waits.open():
+                    signal.raise_signal(signal.SIGTERM)
+                    assert text_of(await asyncio.wait_for(asking, 5))["outcome"] == "pending"
+                    assert (await asyncio.wait_for(reading, 5)).json()["status"] == "draft"
+            finally:
+                signal.signal(signal.SIGTERM, before)
+            assert told == [signal.SIGTERM], "the server hears of it too"
+
+    play(story)
 
 
 # -- The look-out ------------------------------------------------------------------------------------
