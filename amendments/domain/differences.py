@@ -96,7 +96,12 @@ def _operation_text(
     scoped = "" if path is None else f" (the copy in '{path}' is kept in its history first)"
     if operation.op == "remove_step":
         what = f"{was.type} '{target}'" if was else f"step '{target}'"
-        return f"takes {what} out of the plan; what it did stays in its history{scoped}"
+        if path is not None and path.split("/")[-2] != target:
+            return (
+                f"takes {what} out of the plan; what it did in '{path}' stays in its history, and finished copies"
+                " elsewhere stay as they are"
+            )
+        return f"takes {what} out of the plan; what it did stays in its history"
     if operation.op == "update_step":
         assert was is not None
         assert now is not None
