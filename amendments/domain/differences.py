@@ -93,7 +93,7 @@ def _operation_text(
         if construct == target:
             return f"re-runs instance '{path}' and keeps its old result"
         return f"re-runs step '{target}' in '{path}' and keeps its old result"
-    scoped = "" if path is None else f" (the copy in '{path}' is kept in its history first)"
+    scoped = "" if path is None else f" (a finished copy in '{path}' is kept in its history first)"
     if operation.op == "remove_step":
         what = f"{was.type} '{target}'" if was else f"step '{target}'"
         if path is not None and path.split("/")[-2] != target:
