@@ -18,7 +18,11 @@ _DEEPEST_PATH = 128  # 64 constructs deep, each with an instance
 
 
 class PatchOperation(Document):
-    """One operation of an amendment."""
+    """One operation of an amendment.
+
+    update_step and remove_step change the plan for every instance. A named instance says whose copy is meant: only
+    that one is kept in the history first and decides the kind; finished copies elsewhere stay as they are.
+    """
 
     op: Op
     target_step_id: Text = Field(description="The step it is about; for inserts, the one to stand beside.")

@@ -4,8 +4,9 @@
     python examples/harness.py --workflow WORKFLOW_ID   go on after an interruption: still waiting for approval
     python examples/harness.py --run RUN_ID             go on after an interruption: in the middle of a run
 
-Chief executes nothing. A harness does the work, and asks Chief three things: has this plan been approved, what may be
-done next, has a person decided yet. Only `do_the_work` is pretended here; your agent belongs in its place.
+Chief executes nothing. A harness does the work, and asks Chief two things: has this plan been approved, and what may
+be done next, which also says what people answered and decided. Only `do_the_work` is pretended here; your agent
+belongs in its place.
 """
 
 import argparse

@@ -93,10 +93,15 @@ def _operation_text(
         if construct == target:
             return f"re-runs instance '{path}' and keeps its old result"
         return f"re-runs step '{target}' in '{path}' and keeps its old result"
-    scoped = "" if path is None else f" (the copy in '{path}' is kept in its history first)"
+    scoped = "" if path is None else f" (a finished copy in '{path}' is kept in its history first)"
     if operation.op == "remove_step":
         what = f"{was.type} '{target}'" if was else f"step '{target}'"
-        return f"takes {what} out of the plan; what it did stays in its history{scoped}"
+        if path is not None and path.split("/")[-2] != target:
+            return (
+                f"takes {what} out of the plan; what it did in '{path}' stays in its history, and finished copies"
+                " elsewhere stay as they are"
+            )
+        return f"takes {what} out of the plan; what it did stays in its history"
     if operation.op == "update_step":
         assert was is not None
         assert now is not None

@@ -251,6 +251,19 @@ def test_no_row_is_added_changed_or_deleted_here(site: Client, work: str) -> Non
     assert not LogEntry.objects.exists()
 
 
+def test_a_row_shows_times_with_their_zone_and_no_log_but_the_audit(site: Client, work: str) -> None:
+    run = Run.objects.get(run_id=work)
+    page = site.get(url(Run, "change", run.pk)).content.decode()
+    assert f"{run.created_at:%Y-%m-%d %H:%M:%S} UTC" in page
+    assert url(Run, "history", run.pk) not in page
+    assert "chief/favicon.svg" in page
+    assert "chief/admin.css" in page
+    index = site.get(reverse("admin:index")).content.decode()
+    assert "Recent actions" not in index
+    assert "Dependencies" in index
+    assert "Criteria" in index
+
+
 # -- Acting ------------------------------------------------------------------------------------------
 
 

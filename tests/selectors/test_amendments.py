@@ -113,6 +113,17 @@ def test_a_scoped_operation_names_its_instance(reviewer: Caller) -> None:
     assert change["text"] == "re-runs step 'x' in 'l/inst_00' and keeps its old result"
 
 
+def test_a_scoped_removal_says_whose_work_is_kept_and_that_the_rest_stays(reviewer: Caller) -> None:
+    new_run(reviewer, loop("l", ["x", "y"]), task("x"), task("y"))
+    add_instance(reviewer, "l")
+    made = propose(reviewer, remove("x", instance_id="inst_00"))
+    (change,) = get_amendment_diff(caller=reviewer, amendment_id=made["amendment_id"])["operations"]
+    assert change["text"] == (
+        "takes task 'x' out of the plan; what it did in 'l/inst_00' stays in its history, and finished copies"
+        " elsewhere stay as they are"
+    )
+
+
 def test_the_difference_shows_where_the_head_tells_a_step_otherwise(reviewer: Caller) -> None:
     run = new_run(reviewer, "a", "b")
     register_run(caller=reviewer, workflow_id=run["workflow_id"], run_id="r2")

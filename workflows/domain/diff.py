@@ -4,20 +4,15 @@ An order that changed alone (of steps, dependencies or a body) is no change: no 
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
 from typing import Any
 
 from workflows.domain.plan import Group, Plan, Step
+from workflows.domain.words import Budget, word_changes
 
 _TEXTS = ("goal", "harness", "exit_when")
 _SETS = ("depends_on", "body")
 _PLAIN = ("type", "on_instance_failure", "group")
-_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
-_MOST_WORK = (
-    20_000_000  # pairs of words compared in one difference; what is beyond is shown as replaced whole
-)
 
 
 def plan_diff(
@@ -31,7 +26,7 @@ def plan_diff(
     changed}``; ``unchanged``, how many steps are the same; ``same``, whether nothing differs; ``text``, all of it as
     readable lines.
     """
-    budget = _Budget()
+    budget = Budget()
     title = None
     if title_before is not None and title_after is not None and title_before != title_after:
         title = _text_change(title_before, title_after, budget)
@@ -85,45 +80,11 @@ def step_document(step: Step) -> dict[str, Any]:
     }
 
 
-def word_changes(before: str, after: str) -> list[list[str]]:
-    """Two texts as words that stay (``=``), go (``-``) and come (``+``), in reading order."""
-    return _word_changes(before, after, _Budget())
+def _text_change(before: str | None, after: str | None, budget: Budget) -> dict[str, Any]:
+    return {"before": before, "after": after, "words": word_changes(before or "", after or "", budget)}
 
 
-class _Budget:
-    """How many pairs of words may still be compared, so that two huge plans can't keep a worker busy."""
-
-    def __init__(self) -> None:
-        self.left = _MOST_WORK
-
-    def take(self, amount: int) -> bool:
-        if amount > self.left:
-            return False
-        self.left -= amount
-        return True
-
-
-def _word_changes(before: str, after: str, budget: _Budget) -> list[list[str]]:
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    if not budget.take(len(old) * len(new)):
-        return [[mark, text] for mark, text in (("-", before), ("+", after)) if text]
-    found: list[list[str]] = []
-    for op, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if op == "equal":
-            found.append(["=", "".join(old[i1:i2])])
-            continue
-        if i2 > i1:
-            found.append(["-", "".join(old[i1:i2])])
-        if j2 > j1:
-            found.append(["+", "".join(new[j1:j2])])
-    return found
-
-
-def _text_change(before: str | None, after: str | None, budget: _Budget) -> dict[str, Any]:
-    return {"before": before, "after": after, "words": _word_changes(before or "", after or "", budget)}
-
-
-def _changed_fields(before: Step, after: Step, budget: _Budget) -> dict[str, dict[str, Any]]:
+def _changed_fields(before: Step, after: Step, budget: Budget) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name in _PLAIN:
         old, new = getattr(before, name), getattr(after, name)
