@@ -27,6 +27,12 @@ class TokenAuthentication(BaseAuthentication):
             return None
         scheme, _, token = header.strip().partition(" ")
         if scheme.lower() != "bearer":
+            if (
+                credentials.TOKEN_PREFIX in scheme
+            ):  # a token where the scheme belongs is not said back: it may be kept
+                raise Unauthenticated(
+                    f"The Authorization header has no scheme before the token: {HOW_TO_SEND}"
+                )
             raise Unauthenticated(
                 f"Chief takes no {scheme[:20]!r} credentials: use a token and {HOW_TO_SEND}"
             )
