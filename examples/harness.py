@@ -45,7 +45,7 @@ class Chief:
             if answer.is_error:  # the text says what is wrong and what to do instead: show it to your agent
                 sys.exit(f"Chief refused {method} {path}: {answer.text}")
             return answer
-        sys.exit(f"Chief doesn't answer at {self.url}")
+        sys.exit(f"Chief doesn't answer at {self.url}: is it elsewhere? Give --url or set CHIEF_URL")
 
     def post(self, path: str, body: Document) -> Document:
         """With a key, so that a POST whose answer got lost can be repeated and is carried out once."""

@@ -24,6 +24,10 @@ def bearer_token(header: str) -> str | None:
         return None
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() != "bearer":
+        if (
+            credentials.TOKEN_PREFIX in scheme
+        ):  # a token where the scheme belongs isn't said back: it may be kept
+            raise Unauthenticated(f"The Authorization header has no scheme before the token: {HOW_TO_SEND}")
         raise Unauthenticated(f"Chief takes no {scheme[:20]!r} credentials: use a token and {HOW_TO_SEND}")
     token = token.strip()
     if not token.startswith(credentials.TOKEN_PREFIX) or " " in token:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.core.exceptions import BadRequest, RequestDataTooBig
+from django.core.exceptions import BadRequest, RequestDataTooBig, TooManyFieldsSent
 from django.db import DataError, IntegrityError, InterfaceError
 from django.http import HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -178,6 +178,7 @@ def test_a_foreign_host_is_refused_in_the_envelope(client: APIClient) -> None:
         (drf.ValidationError({"a": ["is wrong"]}), 422, "validation_failed"),
         (RequestDataTooBig(), 413, "too_large"),
         (BadRequest(), 422, "validation_failed"),
+        (TooManyFieldsSent(), 422, "validation_failed"),
         (MultiPartParserError(), 422, "validation_failed"),
         (IntegrityError(), 409, "conflict"),
         (DataError(), 422, "validation_failed"),

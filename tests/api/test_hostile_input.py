@@ -306,6 +306,13 @@ def test_a_long_list_of_errors_is_cut_and_says_how_many_more(send: Send) -> None
     assert error["details"]["more"] == 20
 
 
+def test_a_key_of_a_megabyte_is_not_said_back_whole(send: Send) -> None:
+    answer = send(json.dumps({"x" * 1_000_000: 1}).encode())
+    assert answer.status_code == 422
+    assert b"unknown field" in answer.content
+    assert len(answer.content) < 5_000
+
+
 def test_left_out_null_and_blank_are_three_things(send: Send) -> None:
     def kept(**body: Any) -> Any:
         return json.loads(send(dumps({"title": "a", **body})).content)

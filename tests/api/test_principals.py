@@ -86,6 +86,7 @@ def test_a_persons_token_counts_as_them_and_is_a_principal_of_its_own(
         ("Basic b3duZXI6cGFzcw==", "takes no 'Basic' credentials"),
         ("Token chf_" + "0" * 64, "takes no 'Token' credentials"),
         ("chf_" + "0" * 64, BEARER),
+        ("Bearer\tchf_" + "0" * 64, BEARER),
         ("Bearer", BEARER),
         ("Bearer something-else", BEARER),
         ("Bearer chf_a chf_b", BEARER),
@@ -102,6 +103,7 @@ def test_a_credential_that_fails_is_refused_and_says_how_to_send_one(
     assert answer.status_code == 401
     assert answer.json()["error"]["code"] == "unauthenticated"
     assert said in answer.json()["error"]["message"]
+    assert "0000" not in answer.content.decode()  # no part of a token is said back
 
 
 def test_the_scheme_may_be_written_in_any_case(api_as: ApiAs, harness_token: str) -> None:

@@ -9,6 +9,7 @@ from django.core.exceptions import (
     PermissionDenied,
     RequestDataTooBig,
     SuspiciousOperation,
+    TooManyFieldsSent,
 )
 from django.core.signals import got_request_exception
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
@@ -98,6 +99,8 @@ def answer_to(problem: Exception, request: HttpRequest | None = None) -> JSONRes
         return refusal(422, "the body ended before it was complete: send it again")
     if isinstance(problem, DisallowedHost):
         return refusal(422, "not served to this host: use the address that Chief was set up for (CHIEF_URL)")
+    if isinstance(problem, TooManyFieldsSent):
+        return refusal(422, "too many query parameters or form fields: send fewer than 1000")
     if isinstance(problem, SuspiciousOperation | BadRequest | MultiPartParserError):
         return refusal(422, "the request is malformed")
     if isinstance(problem, IntegrityError):
