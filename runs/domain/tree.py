@@ -167,7 +167,7 @@ def derive_all(tree: RunTree, plan: Plan, now: datetime) -> None:
     for construct, instance in reversed(pending):  # children before parents
         policy = policy_of(plan, construct)
         aside = construct.skip_cause in PUT_ASIDE or instance.skip_cause in PUT_ASIDE
-        _derive_scope(instance.states, plan, now, holder=construct.step_id, frozen=aside)
+        _derive_scope(instance.states, plan, now, frozen=aside)
         instance.tally = _count(instance.states.values())
         instance.failures = sum(
             below.failures + (below.status == "failed" and policy == "continue")
@@ -175,7 +175,7 @@ def derive_all(tree: RunTree, plan: Plan, now: datetime) -> None:
         )
         if not aside:
             move(instance, instance_status(instance.tally, policy=policy, started=instance.started), now)
-    _derive_scope(tree.states, plan, now, holder=None, frozen=False)
+    _derive_scope(tree.states, plan, now, frozen=False)
     tree.tally = _count(tree.states.values())
     tree.blocked_on_person = _blocked(tree)
     natural = run_status(tree.tally, blocked_on_person=tree.blocked_on_person)
@@ -195,10 +195,7 @@ def recount(tree: RunTree) -> None:
     tree.blocked_on_person = _blocked(tree)
 
 
-def _derive_scope(
-    states: dict[str, StateNode], plan: Plan, now: datetime, *, holder: str | None, frozen: bool
-) -> None:
-    """Derive one scope: the top level, or an instance of the construct ``holder``."""
+def _derive_scope(states: dict[str, StateNode], plan: Plan, now: datetime, *, frozen: bool) -> None:
     unranked = len(plan.steps)
     for state in sorted(states.values(), key=lambda state: plan.rank.get(state.step_id, unranked)):
         if state.instances is not None:
@@ -215,10 +212,10 @@ def _derive_scope(
                 started=state.started,
             )
         if status in {"pending", "skipped"}:
-            if state.step_id in plan.by_id and plan.container.get(state.step_id) == holder:
+            if state.step_id in plan.by_id:
                 status = "skipped" if _is_cut_off(state.step_id, states, plan) else "pending"
             elif state.status == "skipped":
-                status = "skipped"  # its step left this scope, so nothing says any more what it waits for
+                status = "skipped"  # its step left the plan, so nothing says any more what it waits for
         move(state, status, now)
         state.skip_cause = "dependency" if status == "skipped" else None
 

@@ -404,16 +404,14 @@ class Histories(RuleBasedStateMachine):
                     histories.append(instance.history)
         return any(histories)
 
-    @rule(sure=st.integers(0, 9))
-    def cancel(self, sure: int) -> None:
-        if sure < 9:
-            return
-
+    @precondition(lambda self: self.revision > 15)
+    @rule()
+    def cancel(self) -> None:
         def apply() -> None:
             self.pending = None
             self.model.paused = False
             self.model.acknowledged = None
-            cancel(self.model, at=NOW, by="ada", reason=None)
+            cancel(self.model, at=NOW, by="ada", actor="ada", reason=None)
 
         self.attempt(lambda: cancel_run(caller=self.person, run_id=self.run_id), apply)
 
