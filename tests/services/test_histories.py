@@ -226,7 +226,7 @@ class Histories(RuleBasedStateMachine):
             if status is None:
                 node.started = True
             else:
-                (only,) = node.states.values()
+                only = node.states[node.body[0]]
                 only.summary = "whole"
                 move(only, "blocked" if only.type == "checkpoint" else status, NOW)
 
