@@ -5,156 +5,41 @@ application on a pool of threads, whose threads and so whose database connection
 ASGI handler each synchronous view would get a new thread, and a new connection with it.
 
 A request's body is read on the event loop, up to the limit, before a thread is taken: a slow client holds no
-thread, and a body sent in chunks reaches WSGI with the length that WSGI needs.
+thread, and a body sent in chunks reaches WSGI with the length that WSGI needs. An answer that is waited for is held
+there, too.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
-
 from a2wsgi import WSGIMiddleware
+
+from chief_project.wsgi import application as django_application  # first: it sets Django up
+
+# isort: split
 from django.conf import settings
 
-from chief_project.wsgi import application as django_application
+from chief_project.mcp import HttpEndpoint
+from chief_project.shared.http.held import HeldAnswers
+from chief_project.shared.http.router import App, BufferedBody, Router
+from chief_project.waiting import HELD, WAITS, looking_out
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-# A refused body is read a little further, so that a client that is still sending gets to read the answer.
-DRAIN_BYTES = 64 * 1024 * 1024
-DRAIN_SECONDS = 5.0
+__all__ = ["BufferedBody", "Router", "application"]
 
 
-class Router:
-    """The longest matching prefix of `routes` decides; what matches none goes to `default`.
-
-    A route is an ASGI application: it gets the connection as it is, body unread. `lifespans` are async
-    context managers that are open while the server runs.
-    """
-
-    def __init__(
-        self,
-        *,
-        default: App,
-        routes: dict[str, App] | None = None,
-        lifespans: list[Callable[[], contextlib.AbstractAsyncContextManager[Any]]] | None = None,
-    ) -> None:
-        self.default = default
-        self.routes = sorted((routes or {}).items(), key=lambda route: -len(route[0]))
-        self.lifespans = lifespans or []
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self.run_lifespan(receive, send)
-        elif scope["type"] == "http":
-            await self.app_for(scope["path"])(scope, receive, send)
-        else:  # nothing here speaks WebSocket
-            await send({"type": "websocket.close", "code": 1000})
-
-    def app_for(self, path: str) -> App:
-        for prefix, app in self.routes:
-            if path == prefix or path.startswith(prefix.rstrip("/") + "/"):
-                return app
-        return self.default
-
-    async def run_lifespan(self, receive: Receive, send: Send) -> None:
-        async with contextlib.AsyncExitStack() as stack:
-            await receive()
-            try:
-                for lifespan in self.lifespans:
-                    await stack.enter_async_context(lifespan())
-            except Exception as problem:
-                await send({"type": "lifespan.startup.failed", "message": str(problem)})
-                return
-            await send({"type": "lifespan.startup.complete"})
-            await receive()
-        await send({"type": "lifespan.shutdown.complete"})
-
-
-class BufferedBody:
-    """Reads the request's body, refuses it over `limit` bytes with 413, and hands it on in one piece."""
-
-    def __init__(self, app: App, *, limit: int) -> None:
-        self.app = app
-        self.limit = limit
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope["headers"])
-        declared = headers.get(b"content-length")
-        if declared is not None and declared.isdigit() and int(declared) > self.limit:
-            await self.refuse(receive, send)
-            return
-        if declared in (None, b"0") and b"transfer-encoding" not in headers:
-            await self.app(scope, _replay(b"", receive), send)
-            return
-        body = bytearray()
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > self.limit:
-                await self.refuse(receive, send, more=more)
-                return
-        if declared is None:
-            length = (b"content-length", str(len(body)).encode())
-            scope = {**scope, "headers": [*scope["headers"], length]}
-        await self.app(scope, _replay(bytes(body), receive), send)
-
-    async def refuse(self, receive: Receive, send: Send, *, more: bool = True) -> None:
-        text = f"the body is larger than {self.limit} bytes: send less, or split it"
-        error = {"code": "too_large", "message": text, "details": {"limit": self.limit}}
-        answer = json.dumps({"error": error}).encode()
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(answer)).encode()),
-            (b"connection", b"close"),
-        ]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": answer, "more_body": True})
-        if more:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(_drain(receive), DRAIN_SECONDS)
-        await send({"type": "http.response.body", "body": b""})
-
-
-async def _drain(receive: Receive) -> None:
-    read = 0
-    while read < DRAIN_BYTES:
-        message = await receive()
-        if message["type"] == "http.disconnect" or not message.get("more_body", False):
-            return
-        read += len(message.get("body", b""))
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the whole body first, and then what the connection says."""
-    waiting = [body]
-
-    async def replayed() -> Message:
-        if waiting:
-            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
-        return await receive()
-
-    return replayed
-
+mcp = HttpEndpoint(tools=settings.CHIEF_MCP_TOOLS, waits=WAITS)
 
 # Event streams and MCP are mounted here, by path prefix.
-ROUTES: dict[str, App] = {}
+ROUTES: dict[str, App] = {"/mcp": mcp}
 
 application = Router(
-    default=BufferedBody(
-        WSGIMiddleware(django_application, workers=settings.CHIEF_THREADS),  # type: ignore[arg-type]
-        limit=settings.CHIEF_MAX_BODY_BYTES,
+    default=HeldAnswers(
+        BufferedBody(
+            WSGIMiddleware(django_application, workers=settings.CHIEF_THREADS),  # type: ignore[arg-type]
+            limit=settings.CHIEF_MAX_BODY_BYTES,
+        ),
+        WAITS,
+        HELD,
     ),
     routes=ROUTES,
+    lifespans=[looking_out, mcp.running],
 )

@@ -25,6 +25,7 @@ LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 SECRET_KEY_FILE = "secret_key"  # noqa: S105 - a file's name
 MIN_SECRET_KEY_LENGTH = 50  # what Django's deployment check asks for
 MIB = 1024 * 1024
+MCP_TOOLS = ("all", "core")
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
@@ -51,6 +52,7 @@ class Environment:
     max_body_bytes: int
     max_json_depth: int
     threads: int
+    mcp_tools: str  # "all" or "core"
 
     @property
     def https(self) -> bool:
@@ -81,6 +83,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
     max_body_bytes = _whole_number(environ, "CHIEF_MAX_BODY_BYTES", 5 * MIB, low=1024, high=1024 * MIB)
     max_json_depth = _whole_number(environ, "CHIEF_MAX_JSON_DEPTH", 64, low=8, high=200)
     threads = _whole_number(environ, "CHIEF_THREADS", 10, low=1, high=200)
+    mcp_tools = _word(environ, "CHIEF_MCP_TOOLS", MCP_TOOLS)
     database_url = _secret(environ, "DATABASE_URL", base_dir)
     given_key = _secret(environ, "CHIEF_SECRET_KEY", base_dir)
     data_dir = _data_dir(environ, base_dir)
@@ -97,6 +100,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         max_body_bytes=max_body_bytes,
         max_json_depth=max_json_depth,
         threads=threads,
+        mcp_tools=mcp_tools,
     )
 
 
@@ -112,6 +116,14 @@ def _flag(environ: Mapping[str, str], name: str) -> bool:
             f"{name}: {value!r} is neither yes (1, true, yes, on) nor no (0, false, no, off)"
         )
     return value in _TRUE
+
+
+def _word(environ: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:
+    """One of `words`; the first where the variable isn't set."""
+    value = _value(environ, name) or words[0]
+    if value not in words:
+        raise BadEnvironment(f"{name}: {value!r} is none of {', '.join(words)}")
+    return value
 
 
 def _whole_number(environ: Mapping[str, str], name: str, default: int, *, low: int, high: int) -> int:

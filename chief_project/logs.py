@@ -54,6 +54,7 @@ def logging_settings(*, debug: bool, access_log: bool) -> dict[str, object]:
             "django.security": {"level": "INFO" if debug else "CRITICAL"},
             "axes": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
+            "mcp": {"level": "WARNING"},  # a refused call is the agent's affair
             "uvicorn": {"level": "WARNING", "handlers": [], "propagate": True},
             "uvicorn.access": {
                 "level": "INFO" if access_log else "WARNING",

@@ -81,7 +81,7 @@ class StepUpdate(_Report):
 
     criteria_met: dict[str, Text] = Field(
         default_factory=dict,
-        description="Per criterion id (`c1` …), a sentence saying how it is met. Earlier answers count.",
+        description="Per criterion id (`c1` …), a sentence with the evidence that it is met. Earlier answers count.",
     )
     instances_closed: bool | None = Field(
         default=None,

@@ -15,6 +15,7 @@ from chief_project.shared.serializers import (
     StrictSerializer,
     TextField,
     TextMapField,
+    WaitQuery,
 )
 
 RUN_STATUSES = ["running", "paused_for_approval", "waiting_on_human", "completed", "failed", "cancelled"]
@@ -145,7 +146,7 @@ class ListRunsQuery(PageQuery):
     expand = ChoiceField(choices=["step_states"], required=False, help_text="Whole trees in the list.")
 
 
-class GetRunQuery(QuerySerializer):
+class GetRunQuery(WaitQuery):
     """What to add to a run."""
 
     include = ChoiceField(choices=["plan"], required=False, help_text="The effective plan, as `plan`.")

@@ -79,24 +79,39 @@ class StepDocument(Document):
     """One step of a plan, as submitted."""
 
     id: Id
-    type: Literal["task", "loop", "parallel", "checkpoint"]
+    type: Literal["task", "loop", "parallel", "checkpoint"] = Field(
+        description="loop: its body again until `exit_when`; parallel: its body for each of many things; checkpoint:"
+        " a person says yes or no."
+    )
     goal: Text = Field(
-        description="What is true when the step is done, in one or two sentences; conditions go to criteria."
+        description="What is true when the step is done, in one or two sentences: the outcome, not the way there."
+        " Conditions go to criteria, facts to inputs."
     )
     harness: str = Field(default="", description="Who executes it: an open name; 'human' for checkpoints.")
-    depends_on: list[str] = Field(default_factory=list, description="Ids of steps of the same scope.")
-    inputs: dict[str, Any] = Field(default_factory=dict)
-    outputs: dict[str, Any] = Field(default_factory=dict)
+    depends_on: list[str] = Field(
+        default_factory=list,
+        description="Ids of steps of the same scope that come first; what doesn't wait may run side by side.",
+    )
+    inputs: dict[str, Any] = Field(default_factory=dict, description="Facts that it starts from.")
+    outputs: dict[str, Any] = Field(default_factory=dict, description="What it should leave, as notes.")
     criteria: list[Criterion] = Field(
-        default_factory=list, description="Conditions to answer by name before 'completed'; tasks only."
+        default_factory=list,
+        description="What must hold, one checkable sentence each; each is answered before 'completed'. Tasks only.",
     )
     body: list[str] | None = Field(
-        default=None, description="Steps that run once per instance; constructs only."
+        default=None, description="Ids of the steps that run once per iteration or branch; constructs only."
     )
-    on_instance_failure: Literal["fail_fast", "continue"] | None = None
-    exit_when: str | None = Field(default=None, description="When a loop ends; loops only.")
-    instance_params: list[InstanceParamDocument] = Field(default_factory=list)
-    fields: list[FieldDocument] = Field(default_factory=list, description="Checkpoints only.")
+    on_instance_failure: Literal["fail_fast", "continue"] | None = Field(
+        default=None, description="`fail_fast` (default): one failed instance fails the construct."
+    )
+    exit_when: str | None = Field(default=None, description="When a loop ends, in words; loops only.")
+    instance_params: list[InstanceParamDocument] = Field(
+        default_factory=list,
+        description="What each instance must bring in its metadata, such as a file's name.",
+    )
+    fields: list[FieldDocument] = Field(
+        default_factory=list, description="What the person is asked to fill in; checkpoints only."
+    )
     group: str | None = Field(default=None, description="Display path such as 'a/b'; no rule depends on it.")
     ref_template_id: None = None
     ref_parameters: dict[str, str] = Field(default_factory=dict, max_length=0)
@@ -162,8 +177,8 @@ class WorkflowCreate(Document):
     )
     project: Name | None = Field(
         default=None,
-        description="The label under which people find this work: stable, chosen, not a directory. Use the label of"
-        " `GET /projects` that fits.",
+        description="The label under which people find this work: stable, chosen, not a directory. Use one that"
+        " there is, if it fits.",
     )
     origin_dir: Text | None = Field(
         default=None,

@@ -19,6 +19,7 @@ from amendments.services.reject_amendment import reject_amendment
 from amendments.services.withdraw_amendment import withdraw_amendment
 from chief_project.shared.http import ChiefView
 from chief_project.shared.openapi import list_of
+from chief_project.shared.serializers import WaitQuery
 from runs.documents import RunState
 from runs.serializers import CancelRunBody
 
@@ -70,9 +71,12 @@ class AmendmentList(ChiefView):
 class AmendmentDetail(ChiefView):
     """One amendment."""
 
+    queries = {"get": WaitQuery}
+
     @extend_schema(operation_id="get_amendment", responses=AmendmentAnswer)
     def get(self, request: HttpRequest, amendment_id: str) -> HttpResponse:
         """An amendment as it stands."""
+        self.query()
         return self.answer(get_amendment(caller=self.caller, amendment_id=amendment_id))
 
 

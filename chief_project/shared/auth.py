@@ -18,28 +18,29 @@ from chief_project.shared.principals import caller_of_session, caller_of_token
 HOW_TO_SEND = "send it as 'Authorization: Bearer chf_…'"
 
 
+def bearer_token(header: str) -> str | None:
+    """The token in an ``Authorization`` header, None where it is empty; ``Unauthenticated`` if it holds no token."""
+    if not header.strip():
+        return None
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() != "bearer":
+        if (
+            credentials.TOKEN_PREFIX in scheme
+        ):  # a token where the scheme belongs isn't said back: it may be kept
+            raise Unauthenticated(f"The Authorization header has no scheme before the token: {HOW_TO_SEND}")
+        raise Unauthenticated(f"Chief takes no {scheme[:20]!r} credentials: use a token and {HOW_TO_SEND}")
+    token = token.strip()
+    if not token.startswith(credentials.TOKEN_PREFIX) or " " in token:
+        raise Unauthenticated(f"The Authorization header holds no token of Chief's: {HOW_TO_SEND}")
+    return token
+
+
 class TokenAuthentication(BaseAuthentication):
     """``Authorization: Bearer chf_…``, and nowhere else: a token in a URL would end up in logs."""
 
     def authenticate(self, request: Request) -> tuple[Any, Caller] | None:
-        header = request.META.get("HTTP_AUTHORIZATION", "")
-        if not header.strip():
-            return None
-        scheme, _, token = header.strip().partition(" ")
-        if scheme.lower() != "bearer":
-            if (
-                credentials.TOKEN_PREFIX in scheme
-            ):  # a token where the scheme belongs is not said back: it may be kept
-                raise Unauthenticated(
-                    f"The Authorization header has no scheme before the token: {HOW_TO_SEND}"
-                )
-            raise Unauthenticated(
-                f"Chief takes no {scheme[:20]!r} credentials: use a token and {HOW_TO_SEND}"
-            )
-        token = token.strip()
-        if not token.startswith(credentials.TOKEN_PREFIX) or " " in token:
-            raise Unauthenticated(f"The Authorization header holds no token of Chief's: {HOW_TO_SEND}")
-        return None, caller_of_token(token)
+        token = bearer_token(request.META.get("HTTP_AUTHORIZATION", ""))
+        return None if token is None else (None, caller_of_token(token))
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="chief"'

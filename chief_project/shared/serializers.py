@@ -23,6 +23,7 @@ from chief_project.shared import ids
 from chief_project.shared.documents import MAX_INTEGER
 from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.pointers import pointer
+from chief_project.shared.waits import MOST_SECONDS
 
 MAX_ERRORS = 50
 Where = tuple[str | int, ...]
@@ -438,3 +439,24 @@ class PageQuery(QuerySerializer):
     count = ChoiceField(
         choices=["exact"], required=False, default=None, help_text="`exact` counts beyond 10,000 as well."
     )
+
+
+class WaitQuery(QuerySerializer):
+    """What a read that can be held takes. It is held before Django (``http.held``); the view answers at once."""
+
+    wait = QueryIntegerField(
+        required=False,
+        max_value=MOST_SECONDS,
+        help_text="Hold the answer for so many seconds at most, until it is decided or `since` is passed.",
+    )
+    since = QueryIntegerField(
+        required=False, help_text="With `wait`: a revision; the answer comes as soon as there is a newer one."
+    )
+
+    @classmethod
+    def parse(cls, data: Any) -> dict[str, Any]:
+        """The checked parameters, without these two."""
+        found = super().parse(data)
+        found.pop("wait", None)
+        found.pop("since", None)
+        return found

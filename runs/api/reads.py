@@ -37,10 +37,11 @@ class RunDetail(ChiefView):
     @extend_schema(operation_id="get_run", responses=RunState)
     def get(self, request: HttpRequest, run_id: str) -> HttpResponse:
         """The run with everything that happened in it; 304 by `If-None-Match` before anything is built."""
+        include_plan = "include" in self.query()
         unchanged = self.etag(run_revision(caller=self.caller, run_id=run_id))
         if unchanged is not None:
             return unchanged
-        document = get_run(caller=self.caller, run_id=run_id, include_plan="include" in self.query())
+        document = get_run(caller=self.caller, run_id=run_id, include_plan=include_plan)
         return self.answer(document, etag=document["revision"])
 
 

@@ -248,7 +248,7 @@ def test_an_address_that_a_client_claims_is_believed_only_behind_a_proxy_that_sp
     settings.ENVIRONMENT = replace(settings.ENVIRONMENT, url=url, url_is_default=False)
     monkeypatch.setattr(serve.uvicorn, "run", lambda *args, **options: told.update(options))
     monkeypatch.setattr(serve.Command, "prepare_database", lambda self, url: None)
-    monkeypatch.setattr(serve.Command, "check_port", lambda self, host, port: None)
+    monkeypatch.setattr(serve, "check_port", lambda host, port: None)
     call_command("serve", stdout=StringIO())
     assert told["proxy_headers"] is believed
     assert told["http"] == "chief_project.protocol:ChiefProtocol"

@@ -135,6 +135,7 @@ def test_many_first_starts_at_once_agree_on_one_key(read, tmp_path):
         ("CHIEF_DEBUG", "maybe"),
         ("CHIEF_METRICS", "2"),
         ("CHIEF_ACCESS_LOG", "all"),
+        ("CHIEF_MCP_TOOLS", "some"),
         ("CHIEF_THREADS", "0"),
         ("CHIEF_THREADS", "ten"),
         ("CHIEF_MAX_BODY_BYTES", "5MB"),

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 
 from chief_project.shared.http import ChiefView, paths  # noqa: F401 - paths: the converters
 from chief_project.shared.openapi import list_of
-from chief_project.shared.serializers import NoBody, PageQuery
+from chief_project.shared.serializers import NoBody, PageQuery, WaitQuery
 from workflows import documents, selectors
 from workflows.serializers import (
     CloneQuery,
@@ -72,12 +72,14 @@ class Workflows(ChiefView):
 class Workflow(ChiefView):
     """One workflow."""
 
+    queries: ClassVar = {"get": WaitQuery}
     etag_on: ClassVar[tuple[str, ...]] = ("get",)
     if_match_on: ClassVar[tuple[str, ...]] = ("put", "patch")
 
     @extend_schema(operation_id="get_workflow", responses=documents.WorkflowDocument)
     def get(self, request: HttpRequest, workflow_id: str) -> HttpResponse:
         """One workflow with its review notes. Its ETag moves with every write to it."""
+        self.query()
         etag = selectors.workflow_etag(caller=self.caller, workflow_id=workflow_id)
         return self.etag(etag) or self.answer(
             selectors.get_workflow(caller=self.caller, workflow_id=workflow_id)
