@@ -18,8 +18,8 @@ from runs.services.tree_store import LoadedTree, load_tree, save_tree
 from workflows.domain.plan import Plan
 from workflows.mappers import load_plan, save_plan
 from workflows.models import RemovedStep, Version, Workflow
-from workflows.services._head import save
-from workflows.services._index import index_workflow
+from workflows.services.head import save
+from workflows.services.indexing import index_workflow
 
 RUN_COLUMNS = (
     "status",

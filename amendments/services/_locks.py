@@ -7,7 +7,7 @@ from runs.models import Run
 from runs.selectors.runs import no_run
 from runs.services.writing import check_revision
 from workflows.models import Workflow
-from workflows.services._head import lock_workflow
+from workflows.services.head import lock_workflow
 
 
 def lock_run(run_id: str, if_match: int | None) -> tuple[Workflow, Run]:

@@ -10,7 +10,7 @@ from chief_project.shared import audit, clock, search
 from chief_project.shared.caller import Caller, Right
 from runs import models as runs
 from workflows import models as workflows
-from workflows.services._head import check_etag, lock_workflow
+from workflows.services.head import check_etag, lock_workflow
 
 Rows = QuerySet[Any, Any]
 

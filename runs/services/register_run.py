@@ -13,7 +13,7 @@ from runs.models import Run, StepState
 from runs.selectors.runs import whole_run
 from runs.services.outcome import RunWrite
 from workflows.mappers import load_plan
-from workflows.services._head import check_etag, lock_workflow
+from workflows.services.head import check_etag, lock_workflow
 
 _BATCH = 2_000
 

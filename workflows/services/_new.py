@@ -11,7 +11,7 @@ from workflows import models
 from workflows.domain.plan import Plan
 from workflows.domain.rules import ensure_valid
 from workflows.mappers import save_plan
-from workflows.services._index import index_workflow
+from workflows.services.indexing import index_workflow
 
 
 @dataclass(frozen=True, slots=True)

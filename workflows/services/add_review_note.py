@@ -8,8 +8,8 @@ from chief_project.shared import audit, clock, ids
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import ValidationFailed
 from workflows import mappers, models
-from workflows.services._head import check_etag, lock_workflow, save
 from workflows.services._seen import note_seen
+from workflows.services.head import check_etag, lock_workflow, save
 
 
 def add_review_note(

@@ -8,8 +8,8 @@ from django.db import transaction
 from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
 from workflows import models, selectors
-from workflows.services._head import check_etag, check_revision, lock_workflow, must_be_draft, save
 from workflows.services._seen import note_seen
+from workflows.services.head import check_etag, check_revision, lock_workflow, must_be_draft, save
 
 _INSTEAD = {
     "approved": "nothing is left to decide: register a run",

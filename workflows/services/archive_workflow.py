@@ -8,8 +8,8 @@ from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
 from workflows import selectors
 from workflows.domain.standing import refuse_archived
-from workflows.services._head import check_etag, lock_workflow, save
 from workflows.services._seen import note_seen
+from workflows.services.head import check_etag, lock_workflow, save
 
 
 def archive_workflow(

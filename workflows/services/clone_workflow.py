@@ -8,8 +8,8 @@ from chief_project.shared import clock
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import NotFound, ValidationFailed
 from workflows import mappers, models
-from workflows.services._head import lock_workflow
 from workflows.services._new import NewWorkflow, insert_workflow
+from workflows.services.head import lock_workflow
 
 
 def clone_workflow(*, caller: Caller, workflow_id: str, run_id: str | None = None) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from chief_project.shared import clock
 from chief_project.shared.caller import Caller, Right
 from workflows import mappers
 from workflows.domain.templates import Content, Parameter, extract
-from workflows.services._head import lock_workflow
 from workflows.services._new_template import insert_template
+from workflows.services.head import lock_workflow
 
 
 def create_template_from_workflow(

@@ -10,8 +10,8 @@ from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import ValidationFailed
 from workflows import selectors
 from workflows.mappers import load_plan
-from workflows.services._head import check_etag, lock_workflow, save
-from workflows.services._index import index_workflow
+from workflows.services.head import check_etag, lock_workflow, save
+from workflows.services.indexing import index_workflow
 
 LABELS = ("title", "project", "origin_dir")
 

@@ -7,8 +7,8 @@ from django.db import transaction
 from chief_project.shared import clock
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import ValidationFailed
-from workflows.services._head import lock_workflow
 from workflows.services._seen import note_seen
+from workflows.services.head import lock_workflow
 
 
 def mark_seen(*, caller: Caller, workflow_id: str, revision: int) -> dict[str, Any]:

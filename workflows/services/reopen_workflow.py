@@ -8,8 +8,8 @@ from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import InvalidTransition, InvariantViolation
 from workflows import models, selectors
-from workflows.services._head import REVIEW, check_etag, lock_workflow, save
 from workflows.services._seen import note_seen
+from workflows.services.head import REVIEW, check_etag, lock_workflow, save
 
 
 def reopen_workflow(

@@ -8,7 +8,7 @@ from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import InvalidTransition, NotFound
 from workflows import mappers, models
-from workflows.services._head import check_etag, lock_workflow, save
+from workflows.services.head import check_etag, lock_workflow, save
 
 
 def resolve_review_note(

@@ -11,10 +11,10 @@ from workflows import models, selectors
 from workflows.domain.plan import Group, Plan, Step
 from workflows.domain.rules import ensure_valid, group_paths
 from workflows.mappers import load_plan, save_plan
-from workflows.services._head import REVIEW, check_etag, check_revision, lock_workflow, must_be_draft, save
-from workflows.services._index import index_workflow
 from workflows.services._new import keep_revision
 from workflows.services._seen import note_seen
+from workflows.services.head import REVIEW, check_etag, check_revision, lock_workflow, must_be_draft, save
+from workflows.services.indexing import index_workflow
 
 _INSTEAD = {
     "approved": "propose an amendment on one of its runs, or reopen it while it has none",

@@ -8,8 +8,8 @@ from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import InvalidTransition
 from workflows import models, selectors
-from workflows.services._head import REVIEW, check_etag, check_revision, lock_workflow, must_be_draft, save
 from workflows.services._seen import note_seen
+from workflows.services.head import REVIEW, check_etag, check_revision, lock_workflow, must_be_draft, save
 
 _INSTEAD = {
     "approved": "propose an amendment on one of its runs, or reopen it while it has none",
