@@ -8,6 +8,7 @@ from django.db import transaction
 from amendments.domain.effects import Stamp
 from amendments.domain.operations import Operation
 from amendments.domain.policy import AmendmentFacts, decide_amendment, why_a_person_decides
+from amendments.domain.proposal import judge_proposal
 from amendments.mappers import audited_operation, operation_rows
 from amendments.models import Amendment
 from amendments.models import Operation as OperationRow
@@ -25,7 +26,6 @@ from amendments.services._apply import (
 from amendments.services._locks import lock_run
 from chief_project.shared import clock, ids
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import InvalidTransition, InvariantViolation
 from runs.models import Run
 from runs.services.outcome import RunWrite
 from workflows.mappers import save_plan
@@ -56,7 +56,7 @@ def propose_amendment(
     at = clock.now()
     with transaction.atomic(savepoint=False):
         workflow, run = lock_run(run_id, if_match)
-        _must_take_amendments(run)
+        judge_proposal(run_id, run.status, pending=run.pending_amendment_id)
         amendment_id = ids.mint("amd")
         stamp = Stamp(at, proposed_by, caller.actor, amendment_id)
         tried = try_operations(workflow, run, operations, kind=kind, stamp=stamp)
@@ -99,20 +99,6 @@ def propose_amendment(
                 run, amendment_id, made_ready(tried.before, tried.plan, tried.simulation.tree, after)
             )
         return answer(run, amendment_id)
-
-
-def _must_take_amendments(run: Run) -> None:
-    if run.status == "cancelled":
-        raise InvalidTransition(
-            f"run '{run.run_id}' was cancelled: its plan can't change any more; register a new run instead",
-            status=run.status,
-        )
-    if run.pending_amendment_id is not None:
-        raise InvariantViolation(
-            f"a run has one pending amendment at most, and '{run.pending_amendment_id}' waits for its decision: wait"
-            " for it, or withdraw it and propose everything as one set",
-            amendment_id=run.pending_amendment_id,
-        )
 
 
 def _approved_by_policy(

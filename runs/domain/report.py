@@ -98,6 +98,105 @@ def refuse_terminal(state: StateNode, *, root: str | None = None) -> None:
         )
 
 
+def refuse_no_construct(state: StateNode) -> None:
+    """Only a loop or parallel has instances."""
+    if state.instances is None:
+        raise ValidationFailed(
+            f"step '{state.step_id}' is a {state.type} and has no instances: only a loop or parallel has",
+            pointer="/path",
+        )
+
+
+def refuse_closed(state: StateNode) -> None:
+    """A closed construct takes no more instances."""
+    if state.instances_closed:
+        raise InvariantViolation(
+            f"{state.type} '{state.step_id}' is closed and takes no more instances: propose an amendment with"
+            " replay_step to open it again"
+        )
+
+
+def judge_question(state: StateNode, *, open_question: str | None) -> None:
+    """Refuse a question where the step can't ask one now."""
+    if state.instances is not None:
+        raise InvariantViolation(
+            f"the status of {state.type} '{state.step_id}' is derived: ask from a step of its body"
+        )
+    if state.type == "checkpoint":
+        raise InvariantViolation(
+            f"checkpoint '{state.step_id}' asks a person already: report 'running' on it and declare what it asks for"
+            " in its fields"
+        )
+    if open_question is not None:
+        raise InvalidTransition(
+            f"step '{state.step_id}' already waits for the answer to question {open_question}: answer or withdraw it"
+            " first",
+            question_id=open_question,
+        )
+    if state.status != "running":
+        raise InvalidTransition(
+            f"step '{state.step_id}' is {state.status}: only a running step asks; report 'running' first"
+            if state.status == "pending"
+            else f"step '{state.step_id}' is {state.status}: only a running step asks",
+            status=state.status,
+        )
+
+
+def refuse_no_checkpoint(state: StateNode) -> None:
+    """Only a checkpoint is decided."""
+    if state.type != "checkpoint":
+        raise ValidationFailed(
+            f"step '{state.step_id}' is a {state.type}, not a checkpoint: report on it with report_step_update",
+            pointer="/path",
+        )
+
+
+def refuse_unblocked(state: StateNode) -> None:
+    """A checkpoint is decided once, while it is blocked."""
+    if state.checkpoint is not None and state.status in {"completed", "failed"}:
+        raise InvalidTransition(
+            f"checkpoint '{state.step_id}' has already been decided: {state.checkpoint['decision']} by"
+            f" {state.checkpoint['decided_by']}. To ask again, propose an amendment with replay_step",
+            decision=state.checkpoint["decision"],
+        )
+    if state.status != "blocked":
+        raise InvalidTransition(
+            f"checkpoint '{state.step_id}' is {state.status}, not 'blocked': it can be decided once the harness"
+            " reports reaching it ('running')",
+            status=state.status,
+        )
+
+
+def refuse_cancelled_run(run_id: str, status: str) -> None:
+    """Nothing but comments and stale marks reaches a cancelled run."""
+    if status == "cancelled":
+        raise InvalidTransition(
+            f"run '{run_id}' was cancelled and takes only comments and stale marks: register a new run to go on",
+            status=status,
+        )
+
+
+def refuse_completed_run(run_id: str, status: str) -> None:
+    """A completed run takes no reports."""
+    if status == "completed":
+        raise InvalidTransition(
+            f"run '{run_id}' is completed and takes only amendments, stale marks and comments: to go on with it,"
+            " propose an amendment",
+            status=status,
+        )
+
+
+def refuse_unapproved(workflow_id: str, status: str) -> None:
+    """Only an approved workflow is run."""
+    if status != "approved":
+        hint = (
+            "is a draft: a person approves it before it runs"
+            if status == "draft"
+            else "is archived and takes no new runs: clone it to run it again"
+        )
+        raise InvalidTransition(f"workflow '{workflow_id}' {hint}", status=status)
+
+
 def missing_parameters(step: Step, metadata: Document) -> list[str]:
     """The required instance parameters that ``metadata`` leaves out: absent, null, or a blank string."""
     return [

@@ -6,7 +6,8 @@ from django.db import transaction
 
 from chief_project.shared import ids
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import InvalidTransition, InvariantViolation, ValidationFailed
+from chief_project.shared.errors import ValidationFailed
+from runs.domain.report import judge_question
 from runs.domain.settle import Path
 from runs.models import Question
 from runs.services.outcome import RunWrite
@@ -40,7 +41,8 @@ def ask_question(
     with transaction.atomic(savepoint=False):
         writing = Writing(caller, run_id, path, if_match)
         writing.refuse_cancelled()
-        _judge(writing)
+        judge_question(writing.state, open_question=writing.counts.open_question)
+        writing.refuse_completed()
         state = writing.state
         row = Question.objects.create(
             run_id=writing.run.pk,
@@ -56,30 +58,3 @@ def ask_question(
         writing.set(state, open_question=row.question_id, question_count=writing.counts.questions)
         writing.move("blocked")
         return writing.finish("step.question_asked", {"question_id": row.question_id, "text": row.text})
-
-
-def _judge(writing: Writing) -> None:
-    state = writing.state
-    if state.instances is not None:
-        raise InvariantViolation(
-            f"the status of {state.type} '{state.step_id}' is derived: ask from a step of its body"
-        )
-    if state.type == "checkpoint":
-        raise InvariantViolation(
-            f"checkpoint '{state.step_id}' asks a person already: report 'running' on it and declare what it asks for"
-            " in its fields"
-        )
-    if writing.counts.open_question is not None:
-        raise InvalidTransition(
-            f"step '{state.step_id}' already waits for the answer to question {writing.counts.open_question}: answer"
-            " or withdraw it first",
-            question_id=writing.counts.open_question,
-        )
-    if state.status != "running":
-        raise InvalidTransition(
-            f"step '{state.step_id}' is {state.status}: only a running step asks; report 'running' first"
-            if state.status == "pending"
-            else f"step '{state.step_id}' is {state.status}: only a running step asks",
-            status=state.status,
-        )
-    writing.refuse_completed()

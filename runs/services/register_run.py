@@ -6,8 +6,8 @@ from django.db import transaction
 
 from chief_project.shared import audit, clock, ids, search
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import InvalidTransition
 from chief_project.shared.services.use_id import use_id
+from runs.domain.report import refuse_unapproved
 from runs.domain.status import empty_tally
 from runs.models import Run, StepState
 from runs.selectors.runs import whole_run
@@ -36,13 +36,7 @@ def register_run(
     with transaction.atomic(savepoint=False):
         workflow = lock_workflow(workflow_id)
         check_etag(workflow, if_match)
-        if workflow.status != "approved":
-            hint = (
-                "is a draft: a person approves it before it runs"
-                if workflow.status == "draft"
-                else "is archived and takes no new runs: clone it to run it again"
-            )
-            raise InvalidTransition(f"workflow '{workflow_id}' {hint}", status=workflow.status)
+        refuse_unapproved(workflow_id, workflow.status)
         use_id(kind="run", value=name, field="run_id")
         plan = load_plan(workflow.plan_id)
         tally = empty_tally() | {"pending": len(plan.top_level)}

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from chief_project.shared import ids, rows
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import Conflict, InvariantViolation, ValidationFailed
-from runs.domain.report import missing_parameters, refuse_terminal
+from runs.domain.report import missing_parameters, refuse_closed, refuse_no_construct, refuse_terminal
 from runs.domain.settle import Path
 from runs.domain.status import empty_tally
 from runs.domain.tree import InstanceNode, StateNode
@@ -66,11 +66,7 @@ def register_step_instance(
 
 def _judge(writing: Writing, instance: dict[str, Any]) -> Step:
     construct = writing.state
-    if construct.instances is None:
-        raise ValidationFailed(
-            f"step '{construct.step_id}' is a {construct.type} and has no instances: only a loop or parallel has",
-            pointer="/path",
-        )
+    refuse_no_construct(construct)
     kind = instance.get("kind")
     if kind is not None and kind != _KINDS[construct.type]:
         raise ValidationFailed(
@@ -81,11 +77,7 @@ def _judge(writing: Writing, instance: dict[str, Any]) -> Step:
     writing.refuse_skipped()
     refuse_terminal(construct)
     writing.refuse_completed()
-    if construct.instances_closed:
-        raise InvariantViolation(
-            f"{construct.type} '{construct.step_id}' is closed and takes no more instances: propose an amendment with"
-            " replay_step to open it again"
-        )
+    refuse_closed(construct)
     step = writing.plan.by_id.get(construct.step_id)
     if step is None:
         raise InvariantViolation(

@@ -6,10 +6,9 @@ from django.db import transaction
 
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.clock import iso
-from chief_project.shared.errors import InvalidTransition, ValidationFailed
-from runs.domain.report import check_response
+from chief_project.shared.errors import ValidationFailed
+from runs.domain.report import check_response, refuse_no_checkpoint, refuse_unblocked
 from runs.domain.settle import Path
-from runs.domain.tree import StateNode
 from runs.services.outcome import RunWrite
 from runs.services.writing import Writing
 
@@ -28,17 +27,13 @@ def resolve_checkpoint(
         writing.refuse_cancelled()
         state = writing.state
         was = state.status
-        if state.type != "checkpoint":
-            raise ValidationFailed(
-                f"step '{state.step_id}' is a {state.type}, not a checkpoint: report on it with report_step_update",
-                pointer="/path",
-            )
+        refuse_no_checkpoint(state)
         fields = writing.plan.by_id[state.step_id].fields if state.step_id in writing.plan.by_id else ()
         response = resolution.get("response") or {}
         approved = resolution["decision"] == "approved"
         asker = f"checkpoint '{state.step_id}'"
         check_response(fields, response, asker=asker, complete=False)
-        _refuse_unblocked(state)
+        refuse_unblocked(state)
         writing.refuse_completed()
         check_response(fields, response, asker=asker, complete=approved)
         note = resolution.get("note")
@@ -66,19 +61,4 @@ def resolve_checkpoint(
                 "decided_by": by,
                 "status_was": was,
             },
-        )
-
-
-def _refuse_unblocked(state: StateNode) -> None:
-    if state.checkpoint is not None and state.status in {"completed", "failed"}:
-        raise InvalidTransition(
-            f"checkpoint '{state.step_id}' has already been decided: {state.checkpoint['decision']} by"
-            f" {state.checkpoint['decided_by']}. To ask again, propose an amendment with replay_step",
-            decision=state.checkpoint["decision"],
-        )
-    if state.status != "blocked":
-        raise InvalidTransition(
-            f"checkpoint '{state.step_id}' is {state.status}, not 'blocked': it can be decided once the harness"
-            " reports reaching it ('running')",
-            status=state.status,
         )

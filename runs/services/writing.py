@@ -19,6 +19,7 @@ from chief_project.shared.errors import (
     ValidationFailed,
 )
 from runs import mappers, statements
+from runs.domain.report import refuse_cancelled_run, refuse_completed_run
 from runs.domain.settle import Neighbour, Path, RunHead, made_ready, settle, settle_construct, wanted
 from runs.domain.skips import skip_root, skip_sentence
 from runs.domain.tree import InstanceNode, StateNode
@@ -82,19 +83,14 @@ class Writing:
 
     def refuse_cancelled(self) -> None:
         """A cancelled run takes only comments and stale marks."""
-        refuse_cancelled(self.run.run_id, self.run.status)
+        refuse_cancelled_run(self.run.run_id, self.run.status)
 
     def refuse_completed(self) -> None:
         """Nor does a completed one take reports, also where a tolerated failure left work open in it.
 
         Asked last: a step's own refusal says more.
         """
-        if self.run.status == "completed":
-            raise InvalidTransition(
-                f"run '{self.run.run_id}' is completed and takes only amendments, stale marks and comments: to go on"
-                " with it, propose an amendment",
-                status="completed",
-            )
+        refuse_completed_run(self.run.run_id, self.run.status)
 
     def refuse_skipped(self) -> None:
         """Name the failed step that a skipped one waits for, or the amendment that removed it."""
@@ -346,15 +342,6 @@ def check_revision(run_id: str, revision: int, if_match: int | None) -> None:
             f"run '{run_id}' is at revision {revision}, not {if_match}: read it again and decide on what it is now",
             revision=revision,
             given=if_match,
-        )
-
-
-def refuse_cancelled(run_id: str, status: str) -> None:
-    """Nothing but comments and stale marks reaches a cancelled run."""
-    if status == "cancelled":
-        raise InvalidTransition(
-            f"run '{run_id}' was cancelled and takes only comments and stale marks: register a new run to go on",
-            status=status,
         )
 
 

@@ -9,17 +9,17 @@ from django.urls import resolve
 from chief_project.shared.http.fallbacks import no_route
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "integrations").rglob("*.md")])
 README = (ROOT / "README.md").read_text()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_to_a_file_leads_to_one(page):
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_path_in_the_text_leads_to_a_file(page):
     """A path is what stands in backquotes with a slash and a suffix; rooms of an app are named without the app."""
     named = re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|md|json|lock|toml))`", page.read_text())

@@ -6,8 +6,8 @@ from django.db import transaction
 
 from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import InvalidTransition
 from workflows import selectors
+from workflows.domain.standing import refuse_archived
 from workflows.services._seen import note_seen
 from workflows.services.head import check_etag, lock_workflow, save
 
@@ -28,10 +28,7 @@ def archive_workflow(
         caller.must(Right.DECIDE, "archive a workflow")
         row = lock_workflow(workflow_id)
         check_etag(row, if_match)
-        if row.status == "archived":
-            raise InvalidTransition(
-                f"workflow '{workflow_id}' is archived already; clone it to use its plan again"
-            )
+        refuse_archived(workflow_id, row.status)
         at = clock.now()
         by = caller.claim(decided_by)
         status_was, row.status = row.status, "archived"

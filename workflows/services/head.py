@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from chief_project.shared.errors import InvalidTransition, PreconditionFailed
+from chief_project.shared.errors import PreconditionFailed
 from workflows import models, selectors
+from workflows.domain.standing import refuse_no_draft
 from workflows.selectors._find import no_workflow
 
 REVIEW = ("review_state", "review_revision", "review_by", "review_actor", "review_at", "review_reason")
@@ -41,11 +42,7 @@ def check_revision(row: models.Workflow, revision: int | None, doing: str) -> No
 
 def must_be_draft(row: models.Workflow, doing: str, instead: Mapping[str, str]) -> None:
     """Raise ``InvalidTransition`` unless the workflow is a draft; ``instead`` says what to do, by status."""
-    if row.status != "draft":
-        raise InvalidTransition(
-            f"workflow '{row.workflow_id}' is {row.status}: only a draft can be {doing}; {instead[row.status]}",
-            status=row.status,
-        )
+    refuse_no_draft(row.workflow_id, row.status, doing=doing, instead=instead)
 
 
 def save(row: models.Workflow, *fields: str, at: datetime) -> None:
