@@ -164,6 +164,10 @@ def _cancel_run(call: Call) -> Answer:
 
 AGAIN = "Still with a person. Tell them what waits, do what else is ready (get_next), and call this again."
 
+NOT_ASKED = (
+    "Nobody is asked yet: report 'running' on this step first (a checkpoint then asks a person), then wait."
+)
+
 
 def _wait_for_decision(call: Call) -> Answer:
     """One look; where nothing is decided, what is worth another look."""
@@ -226,6 +230,9 @@ def _wait_for_run(call: Call, since: int | None) -> Answer:
             return _waited(call, {"run_id": run_id, "status": "blocked"}, None, decided=False, watch=blocked)
         document = get_run(caller=call.caller, run_id=run_id)
         state = {"path": call.where["path"], **state_at(document, path)}
+        if state["status"] == "pending":
+            asked = run_line(document) | {"state": state, "hint": NOT_ASKED, "outcome": "pending"}
+            return Answer(asked, document if call.full else None)
         compact = run_line(document) | {"state": state, "hint": "Nobody is waited for at this step: go on."}
         return _waited(call, compact, document, decided=True, watch=None)
     document = get_run(caller=call.caller, run_id=run_id)
