@@ -233,7 +233,10 @@ def _wait_for_run(call: Call, since: int | None) -> Answer:
         if state["status"] == "pending":
             asked = run_line(document) | {"state": state, "hint": NOT_ASKED, "outcome": "pending"}
             return Answer(asked, document if call.full else None)
-        compact = run_line(document) | {"state": state, "hint": "Nobody is waited for at this step: go on."}
+        compact = run_line(document) | {
+            "state": state,
+            "hint": "Nobody is waited for at this step: read state, then get_next.",
+        }
         return _waited(call, compact, document, decided=True, watch=None)
     document = get_run(caller=call.caller, run_id=run_id)
     settled = run_settled(since)

@@ -11,10 +11,12 @@ import pytest
 
 from chief_project.mcp import TOOLS
 from chief_project.shared.caller import Caller
+from runs.services.resolve_checkpoint import resolve_checkpoint
 from tests.mcp.agents import Agent, done, endpoint, play, refused, text_of
-from tests.plans import checkpoint
-from tests.runs import new_run
+from tests.plans import checkpoint, task
+from tests.runs import new_run, report
 from workflows.models import Workflow
+from workflows.services.add_review_note import add_review_note
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -140,3 +142,30 @@ def test_waiting_at_a_checkpoint_that_asks_nobody_yet_does_not_say_go_on(
 
     assert told["outcome"] == "pending"
     assert "'running'" in told["hint"]
+
+
+def test_notes_that_a_revision_answered_do_not_ask_for_another(harness: Caller, reviewer: Caller) -> None:
+    steps = [task("a")]
+    draft = done(harness, "create_workflow", title="t", source="generated", steps=steps)["workflow_id"]
+    add_review_note(caller=reviewer, workflow_id=draft, body="Say more.", author="human", step_id="a")
+    assert "revise_draft" in done(harness, "get_workflow", workflow_id=draft)["hint"]
+
+    told = done(harness, "revise_draft", workflow_id=draft, title="t", steps=steps)
+
+    assert len(told["open_notes"]) == 1
+    assert "revise_draft" not in told["hint"]
+    assert "wait_for_decision" in told["hint"]
+
+
+def test_a_rejected_checkpoint_is_not_answered_with_go_on(harness: Caller, reviewer: Caller) -> None:
+    new_run(reviewer, checkpoint("ok"), run_id="r")
+    report(harness, "ok", "running", run_id="r")
+    resolved = {"decision": "rejected", "note": "No.", "decided_by": "ann", "response": {}}
+    resolve_checkpoint(caller=reviewer, run_id="r", path=("ok",), resolution=resolved)
+
+    told = done(harness, "wait_for_decision", run_id="r", path="ok", seconds=0)
+
+    assert told["outcome"] == "decided"
+    assert told["state"]["status"] == "failed"
+    assert "go on" not in told["hint"]
+    assert "get_next" in told["hint"]
