@@ -168,6 +168,8 @@ NOT_ASKED = (
     "Nobody is asked yet: report 'running' on this step first (a checkpoint then asks a person), then wait."
 )
 
+UNCHANGED = "Nothing changed since that revision. Do what is ready (get_next), and call this again."
+
 
 def _wait_for_decision(call: Call) -> Answer:
     """One look; where nothing is decided, what is worth another look."""
@@ -243,9 +245,11 @@ def _wait_for_run(call: Call, since: int | None) -> Answer:
     over = settled(RunFacts(document["status"], document["revision"]))
     compact = run_line(document) | {"hint": "get_next says what may be done now."}
     watch = None if over else Watch("run", run_id, settled)
-    return _waited(
-        call, compact, document, decided=run_settled(None)(RunFacts(document["status"], 0)), watch=watch
-    )
+    asked_nobody = run_settled(None)(RunFacts(document["status"], 0))
+    answer = _waited(call, compact, document, decided=asked_nobody, watch=watch)
+    if watch is not None and asked_nobody:
+        answer.compact["hint"] = UNCHANGED
+    return answer
 
 
 # -- The tools ---------------------------------------------------------------------------------------

@@ -169,3 +169,13 @@ def test_a_rejected_checkpoint_is_not_answered_with_go_on(harness: Caller, revie
     assert told["state"]["status"] == "failed"
     assert "go on" not in told["hint"]
     assert "get_next" in told["hint"]
+
+
+def test_a_run_that_asks_nobody_is_not_said_to_be_with_a_person(harness: Caller, reviewer: Caller) -> None:
+    run = new_run(reviewer, task("a"), run_id="r")
+
+    told = done(harness, "wait_for_decision", run_id="r", since=run["revision"], seconds=0)
+
+    assert told["outcome"] == "pending"
+    assert "person" not in told["hint"]
+    assert "get_next" in told["hint"]
