@@ -164,6 +164,12 @@ def _cancel_run(call: Call) -> Answer:
 
 AGAIN = "Still with a person. Tell them what waits, do what else is ready (get_next), and call this again."
 
+NOT_ASKED = (
+    "Nobody is asked yet: report 'running' on this step first (a checkpoint then asks a person), then wait."
+)
+
+UNCHANGED = "Nothing changed since that revision. Do what is ready (get_next), and call this again."
+
 
 def _wait_for_decision(call: Call) -> Answer:
     """One look; where nothing is decided, what is worth another look."""
@@ -226,16 +232,24 @@ def _wait_for_run(call: Call, since: int | None) -> Answer:
             return _waited(call, {"run_id": run_id, "status": "blocked"}, None, decided=False, watch=blocked)
         document = get_run(caller=call.caller, run_id=run_id)
         state = {"path": call.where["path"], **state_at(document, path)}
-        compact = run_line(document) | {"state": state, "hint": "Nobody is waited for at this step: go on."}
+        if state["status"] == "pending":
+            asked = run_line(document) | {"state": state, "hint": NOT_ASKED, "outcome": "pending"}
+            return Answer(asked, document if call.full else None)
+        compact = run_line(document) | {
+            "state": state,
+            "hint": "Nobody is waited for at this step: read state, then get_next.",
+        }
         return _waited(call, compact, document, decided=True, watch=None)
     document = get_run(caller=call.caller, run_id=run_id)
     settled = run_settled(since)
     over = settled(RunFacts(document["status"], document["revision"]))
     compact = run_line(document) | {"hint": "get_next says what may be done now."}
     watch = None if over else Watch("run", run_id, settled)
-    return _waited(
-        call, compact, document, decided=run_settled(None)(RunFacts(document["status"], 0)), watch=watch
-    )
+    asked_nobody = run_settled(None)(RunFacts(document["status"], 0))
+    answer = _waited(call, compact, document, decided=asked_nobody, watch=watch)
+    if watch is not None and asked_nobody:
+        answer.compact["hint"] = UNCHANGED
+    return answer
 
 
 # -- The tools ---------------------------------------------------------------------------------------

@@ -15,7 +15,10 @@ _STATUSES = ["pending_approval", "approved", "rejected", "withdrawn"]
 class AmendmentDecisionBody(StrictSerializer):
     """Who decides, and why."""
 
-    decided_by = NameField(default="human", help_text="A signed-in person is recorded by name instead.")
+    decided_by = NameField(
+        default="human",
+        help_text="Who said so, as they are to be named; a signed-in person is recorded by name instead.",
+    )
     reason = TextField(required=False, allow_null=True, default=None)
 
 

@@ -19,13 +19,14 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from starlette.requests import Request
 
 from amendments import mcp_tools as amendment_tools
 from chief_project.shared.auth import HOW_TO_SEND, bearer_token
 from chief_project.shared.caller import Caller
-from chief_project.shared.errors import ChiefError, Unauthenticated
+from chief_project.shared.errors import ChiefError, NotFound, Unauthenticated
 from chief_project.shared.http.errors import answer_to, refusal
 from chief_project.shared.http.router import (
     App,
@@ -36,10 +37,11 @@ from chief_project.shared.http.router import (
     send_response,
     while_connected,
 )
-from chief_project.shared.mcp import Outcome, Tool, carry_out
+from chief_project.shared.mcp import Outcome, Tool, carry_out, refused
 from chief_project.shared.principals import caller_of_token
 from chief_project.shared.threads import DatabaseThreads
 from chief_project.shared.waits import MOST_SECONDS, Waits
+from chief_project.shared.wire.parsing import refuse_repeated_keys
 from chief_project.shared.wire.rendering import dumps
 from runs import mcp_tools as run_tools
 from runs.selectors.runs import get_run
@@ -128,11 +130,36 @@ class ChiefTool(sdk.Tool):
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> CallToolResult:
         outcome = await self.endpoint.call(self.spec, arguments, _request_of(context))
-        return CallToolResult(
-            content=[TextContent(type="text", text=outcome.text)],
-            structured_content=outcome.content,
-            is_error=outcome.refused,
-        )
+        return _result(outcome)
+
+
+class ChiefServer(MCPServer[Any]):
+    """The SDK's server, whose refusal of an unknown tool has a code like every other."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> Any:
+        if self._tool_manager.get_tool(name) is None:
+            text = f"there is no tool {name[:80]!r} here: tools/list names those there are"
+            return _result(refused(NotFound(text, tool=name[:200])))
+        return await super().call_tool(name, arguments, context)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> Any:
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as problem:  # a client's mistake: said to it, and no fault in the log
+            text = f"{problem}: prompts/list names the prompts and their arguments"
+            raise MCPError(code=INVALID_PARAMS, message=text) from problem
+
+
+def _result(outcome: Outcome) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(type="text", text=outcome.text)],
+        structured_content=outcome.content,
+        is_error=outcome.refused,
+    )
 
 
 def _request_of(context: Context[Any, Any]) -> Request | None:
@@ -148,7 +175,7 @@ class Endpoint:
         self.token = token
         self.threads = DatabaseThreads(max(2, settings.CHIEF_THREADS // 2), "chief-mcp")
         offered = [tool for tool in TOOLS if tools == "all" or tool.core]
-        self.server: MCPServer[Any] = MCPServer(
+        self.server = ChiefServer(
             name="chief",
             title="Chief",
             version=settings.CHIEF_VERSION,
@@ -168,7 +195,13 @@ class Endpoint:
     async def call(self, tool: Tool, arguments: Mapping[str, Any], request: Request | None) -> Outcome:
         """Carry a call out; where it waits, look again until it is decided or the time is over."""
         who = self.who(request)
-        outcome: Outcome = await self.threads.run(carry_out, tool, who, arguments)
+        raw = b"" if request is None else request.scope.get("chief.body", b"")
+
+        def judged() -> Caller:
+            refuse_repeated_keys(raw, within=("params", "arguments"))
+            return who()
+
+        outcome: Outcome = await self.threads.run(carry_out, tool, judged, arguments)
         if outcome.watch is None:
             return outcome
         seconds = arguments.get("seconds")
@@ -307,7 +340,7 @@ class HttpEndpoint(Endpoint):
             text = "this endpoint keeps no session and streams nothing: POST each message"
             return refusal(405, text, headers={"Allow": "POST"})
         try:
-            token = bearer_token(request.headers.get("authorization", ""))
+            token = bearer_token(", ".join(request.headers.getlist("authorization")))
             if token is None:
                 raise Unauthenticated(f"an agent needs a token: {HOW_TO_SEND}")
             scope["chief.token"] = token
@@ -318,4 +351,12 @@ class HttpEndpoint(Endpoint):
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self._manager is not None
-        await while_connected(self._manager.handle_request, scope, receive, send)
+        first = await receive()
+        # The SDK parses this leniently; the call judges it as the API would.
+        scope["chief.body"] = first.get("body", b"")
+        unread = [first]
+
+        async def replayed() -> Any:
+            return unread.pop() if unread else await receive()
+
+        await while_connected(self._manager.handle_request, scope, replayed, send)

@@ -76,7 +76,12 @@ def workflow_compact(document: dict[str, Any]) -> dict[str, Any]:
                 for note in notes[:NOTES_SHOWN]
             ],
             "more_notes": max(0, len(notes) - NOTES_SHOWN) or None,
-            "hint": _hint(document["status"], review.get("state"), bool(notes)),
+            "hint": _hint(
+                document["status"],
+                review.get("state"),
+                # Notes on an older revision were there to be answered by this one: only a person closes them.
+                any(note["revision"] >= document["revision"] for note in notes),
+            ),
         }
     )
 

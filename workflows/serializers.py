@@ -13,16 +13,14 @@ from chief_project.shared.serializers import (
     TextField,
 )
 
-_CLAIM = "A signed-in person is recorded by name instead."
+_CLAIM = "Who said so, as they are to be named; a signed-in person is recorded by name instead."
 
 
 class ListWorkflowsQuery(PageQuery):
     """Which workflows."""
 
     status = ChoiceField(choices=["draft", "approved", "archived"], required=False)
-    project = TextField(
-        required=False, allow_blank=True, help_text="A label; empty (`?project=`) for the unlabelled."
-    )
+    project = TextField(required=False, allow_blank=True, help_text="A label; empty for the unlabelled.")
     q = TextField(
         required=False,
         allow_blank=True,

@@ -71,7 +71,7 @@ class Draft:
         if target in self._never:
             raise NotFound(f"unknown step '{target}': an amendment removed it from the plan", **where)
         raise NotFound(
-            f"unknown step '{target}': the run's plan has no such step; GET /runs/{{id}}/definition shows it",
+            f"unknown step '{target}': the run's plan has no such step; get_run names them (GET /v1/runs/{{id}}/definition)",
             **where,
         )
 

@@ -21,7 +21,7 @@ Document = dict[str, Any]
 def no_amendment(amendment_id: str) -> NotFound:
     """The refusal for an id that names no amendment."""
     return NotFound(
-        f"there is no amendment '{amendment_id[:200]}': GET /v1/amendments lists them",
+        f"there is no amendment '{amendment_id[:200]}': list_amendments (GET /v1/amendments) names them",
         amendment_id=amendment_id[:200],
     )
 

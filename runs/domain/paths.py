@@ -16,7 +16,7 @@ def step_path(path: Path) -> Path:
     if len(path) % 2 == 0:
         raise ValidationFailed(
             f"'{_shown(path)}' ends on an instance: a step's path has an odd number of ids, step/instance/step, so"
-            " add the step of its body, or use the route for instances",
+            " add the step of its body, or use the call for instances",
             path=_shown(path),
         )
     return _not_too_deep(path)
@@ -27,7 +27,7 @@ def instance_path(path: Path) -> Path:
     if len(path) % 2:
         raise ValidationFailed(
             f"'{_shown(path)}' ends on a step: an instance's path has an even number of ids, step/instance, so add"
-            " the instance, or use the route for steps",
+            " the instance, or use the call for steps",
             path=_shown(path),
         )
     return _not_too_deep(path)

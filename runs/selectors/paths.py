@@ -39,7 +39,10 @@ def locate(*, run_pk: int, run_id: str, path: tuple[str, ...]) -> tuple[Literal[
         else:
             instance = instances.get((state, token))
             if instance is None:
-                raise NotFound(f"{where} has no instance '{token[:200]}'", path="/".join(path[: place + 1]))
+                raise NotFound(
+                    f"{where} has no instance '{token[:200]}': take the path from get_next, or register it first",
+                    path="/".join(path[: place + 1]),
+                )
     if len(path) % 2 == 0:
         assert instance is not None
         return "instance", instance

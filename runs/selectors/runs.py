@@ -18,7 +18,9 @@ from workflows.mappers import group_document, load_plan, step_document
 
 def no_run(run_id: str) -> NotFound:
     """The refusal for an id that names no run."""
-    return NotFound(f"there is no run '{run_id[:200]}': GET /v1/runs lists them", run_id=run_id[:200])
+    return NotFound(
+        f"there is no run '{run_id[:200]}': list_runs (GET /v1/runs) names them", run_id=run_id[:200]
+    )
 
 
 def run_revision(*, caller: Caller, run_id: str) -> int:

@@ -368,7 +368,10 @@ def explain_missing(run_id: str, path: Path) -> Exception:
                 "pk", flat=True
             )
             if not row_pk:
-                return NotFound(f"{where} has no instance '{token[:200]}'", path="/".join(path[: place + 1]))
+                return NotFound(
+                    f"{where} has no instance '{token[:200]}': take the path from get_next, or register it first",
+                    path="/".join(path[: place + 1]),
+                )
             inside = row_pk[0]
     return NotFound(f"run '{run_id}' has nothing at {'/'.join(path)}")
 

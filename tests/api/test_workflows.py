@@ -155,7 +155,7 @@ def test_what_was_made_is_read_where_location_says_also_when_the_answer_was_kept
 @pytest.mark.parametrize("kind", ["workflow", "run", "amendment", "template"])
 def test_what_is_not_there_is_named_with_where_to_look(harness_api: APIClient, kind: str) -> None:
     found = error(harness_api.get(f"/v1/{kind}s/nowhere"), 404)
-    assert found["message"] == f"there is no {kind} 'nowhere': GET /v1/{kind}s lists them"
+    assert found["message"] == f"there is no {kind} 'nowhere': list_{kind}s (GET /v1/{kind}s) names them"
     assert found["details"] == {f"{kind}_id": "nowhere"}
 
 

@@ -7,7 +7,8 @@ from workflows import models
 def no_workflow(workflow_id: str) -> NotFound:
     """The refusal for an id that names no workflow."""
     return NotFound(
-        f"there is no workflow '{workflow_id}': GET /v1/workflows lists them", workflow_id=workflow_id
+        f"there is no workflow '{workflow_id}': list_workflows (GET /v1/workflows) names them",
+        workflow_id=workflow_id,
     )
 
 

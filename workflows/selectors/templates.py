@@ -13,7 +13,8 @@ from workflows import mappers, models
 def no_template(template_id: str) -> NotFound:
     """The refusal for an id that names no template."""
     return NotFound(
-        f"there is no template '{template_id}': GET /v1/templates lists them", template_id=template_id
+        f"there is no template '{template_id}': list_templates (GET /v1/templates) names them",
+        template_id=template_id,
     )
 
 

@@ -46,7 +46,7 @@ def _plan_of_run(run_id: str, workflow_id: str) -> int:
         models.Workflow.objects.filter(runs__run_id=run_id).values_list("workflow_id", "runs__plan").first()
     )
     if found is None:
-        raise NotFound(f"there is no run '{run_id}': GET /v1/runs lists them", run_id=run_id)
+        raise NotFound(f"there is no run '{run_id}': list_runs (GET /v1/runs) names them", run_id=run_id)
     if found[0] != workflow_id:
         raise ValidationFailed(
             f"run '{run_id}' is of workflow '{found[0]}', not of '{workflow_id}': clone that one",

@@ -92,8 +92,12 @@ def _of_serializer(shape: type[StrictSerializer]) -> Schema:
     inputs = {
         name: field for name, field in made.fields.items() if not field.read_only and name not in left_out
     }
+    properties = {name: _of_field(field) for name, field in inputs.items()}
+    if left_out:
+        properties["limit"]["description"] = "How many at most (20)."
+        properties["cursor"]["description"] = "The `cursor` of the page before."
     return {
-        "properties": {name: _of_field(field) for name, field in inputs.items()},
+        "properties": properties,
         "required": [name for name, field in inputs.items() if field.required],
     }
 

@@ -19,7 +19,13 @@ from chief_project.shared.http.errors import answer_to
 from chief_project.shared.mcp.schemas import FLAG, Schema, body_schema
 from chief_project.shared.paging import Paging
 from chief_project.shared.pointers import pointer
-from chief_project.shared.serializers import PageQuery, QuerySerializer, StrictSerializer, parse_document
+from chief_project.shared.serializers import (
+    NoBody,
+    PageQuery,
+    QuerySerializer,
+    StrictSerializer,
+    parse_document,
+)
 from chief_project.shared.waits import Watch
 from chief_project.shared.wire.parsing import read_body
 from chief_project.shared.wire.rendering import dumps
@@ -102,13 +108,18 @@ def carry_out(tool: Tool, caller: Callable[[], Caller], arguments: Mapping[str, 
         call = _read(tool, caller(), arguments)
         answer = _answer(tool, call)
     except Exception as problem:  # the one place that catches: the table knows what to say
-        content = orjson.loads(answer_to(problem).content)
-        return Outcome(content, dumps(content).decode(), refused=True)
+        return refused(problem)
     document = answer.compact
     if answer.document is not None:
         document = {**answer.compact, "document": answer.document}
     raw = dumps(document)
     return Outcome(json.loads(raw), raw.decode(), watch=answer.watch)
+
+
+def refused(problem: Exception) -> Outcome:
+    """What the one table of errors makes of ``problem``."""
+    content = orjson.loads(answer_to(problem).content)
+    return Outcome(content, dumps(content).decode(), refused=True)
 
 
 def _answer(tool: Tool, call: Call) -> Answer:
@@ -150,7 +161,7 @@ def _must_be(name: str, value: Any, kind: str) -> None:
 
 
 def _body(tool: Tool, given: dict[str, Any]) -> Any:
-    if tool.body is None or issubclass(tool.body, QuerySerializer):
+    if tool.body is None or issubclass(tool.body, QuerySerializer | NoBody):
         takes = tool.input_schema["properties"]
         for name in given:
             if name not in takes:

@@ -100,6 +100,21 @@ def parse_json(raw: bytes) -> Any:
     return value
 
 
+def refuse_repeated_keys(raw: bytes, *, within: tuple[str, ...] = ()) -> None:
+    """Raise ``ValidationFailed`` if an object in ``raw`` names a key twice; what isn't JSON is another's to refuse.
+
+    For messages that a library parses, which would keep the last of both and say nothing. A place inside the value
+    at ``within`` is named from there.
+    """
+    try:
+        text = raw.decode("utf-8")
+        _decode_unique(text)
+    except _RepeatedKey:
+        _name_the_repeated_key(text, within)
+    except (ValueError, RecursionError):
+        return
+
+
 def check_depth(raw: bytes, limit: int) -> None:
     """Raise ``ValidationFailed`` if brackets outside strings nest deeper than ``limit``. Never recurses."""
     if raw.count(b"[") + raw.count(b"{") <= limit:
@@ -163,14 +178,17 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _decode = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant).decode
+_decode_unique = json.JSONDecoder(object_pairs_hook=_unique).decode
 _decode_marking = json.JSONDecoder(
     object_pairs_hook=_marked, parse_float=_finite, parse_constant=_no_constant
 ).decode
 
 
-def _name_the_repeated_key(text: str) -> NoReturn:
+def _name_the_repeated_key(text: str, within: tuple[str, ...] = ()) -> NoReturn:
     for where, value in _walk(_decode_marking(text)):
         if isinstance(value, _Repeated):
+            if tuple(where[: len(within)]) == within:
+                del where[: len(within)]
             at = pointer(where)
             raise ValidationFailed(
                 f"the key {value.key[:80]!r} stands twice in the object at '{at or '/'}': keep one",
