@@ -12,7 +12,8 @@ from chief_project.shared.paging import Page, Paging, paginate
 from chief_project.shared.reading import one_moment
 from runs.models import Run
 from runs.selectors.runs import no_run
-from workflows.mappers import load_plan
+from workflows.domain.plan import KeptPlan
+from workflows.mappers import load_plan, load_plans
 from workflows.models import RemovedStep
 
 Document = dict[str, Any]
@@ -110,6 +111,25 @@ def get_amendment_diff(*, caller: Caller, amendment_id: str) -> Document:
         "kind": row.kind,
         "status": row.status,
     } | difference
+
+
+def plans_of_amendment(*, caller: Caller, amendment_id: str) -> tuple[KeptPlan, KeptPlan, KeptPlan]:
+    """The run's plan before and after the amendment, and the workflow's head that it meets or met, as values.
+
+    The head as it stands while the amendment is pending, afterwards as it was at the decision. One statement, six
+    more where a plan isn't cached, two for the read's begin and end.
+    """
+    caller.must(Right.READ, "read an amendment")
+    with one_moment():
+        row = Amendment.objects.select_related("run__workflow").filter(amendment_id=amendment_id).first()
+        if row is None:
+            raise no_amendment(amendment_id)
+        workflow = row.run.workflow
+        head = workflow.plan_id if row.status == "pending_approval" else row.head_before_id
+        keys = (row.plan_before_id, row.plan_after_id, head)
+        plans = load_plans(keys)
+    before, after, head_plan = (KeptPlan(key, plans[key], workflow.title) for key in keys)
+    return before, after, head_plan
 
 
 def _operations(amendment_pks: Collection[int]) -> dict[int, list[Document]]:

@@ -133,3 +133,12 @@ class Plan:
                     found.add(dependent)
                     frontier.append(dependent)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPlan:
+    """A plan as it is kept: ``key`` names it for ever, so that what is made of it can be cached; ``title`` goes with it."""
+
+    key: int
+    plan: Plan
+    title: str

@@ -6,6 +6,7 @@ from workflows.selectors.history import (
     get_version,
     list_revisions,
     list_versions,
+    plan_of_workflow,
     revision_of_etag,
     what_changed,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "list_revisions",
     "list_versions",
     "list_workflows",
+    "plan_of_workflow",
     "revision_of_etag",
     "what_changed",
     "workflow_etag",

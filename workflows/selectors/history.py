@@ -9,6 +9,7 @@ from chief_project.shared.paging import Page, Paging, paginate
 from chief_project.shared.reading import one_moment
 from workflows import mappers, models
 from workflows.domain.diff import plan_diff
+from workflows.domain.plan import KeptPlan
 from workflows.selectors._find import find
 
 Kept = models.Revision | models.Version
@@ -33,6 +34,25 @@ def get_revision(*, caller: Caller, workflow_id: str, number: int) -> dict[str, 
 def get_version(*, caller: Caller, workflow_id: str, number: int) -> dict[str, Any]:
     """The plan as of an approved version: ``{workflow_id, n, at, by, via, reason, title, steps, groups}``."""
     return _get(models.Version, "approved version", caller=caller, workflow_id=workflow_id, number=number)
+
+
+def plan_of_workflow(
+    *, caller: Caller, workflow_id: str, revision: int | None = None, version: int | None = None
+) -> KeptPlan:
+    """The plan as a value: as it stands, or of one ``revision`` or approved ``version``; ``NotFound`` without it.
+
+    For what draws or compares plans in this process. One statement, one more for an older plan, six where the plan
+    isn't cached, two for the read's begin and end.
+    """
+    caller.must(Right.READ, "read a plan")
+    with one_moment():
+        head = find(workflow_id)
+        row: models.Workflow | Kept = head
+        if revision is not None:
+            row = _kept(head, models.Revision, revision)
+        elif version is not None:
+            row = _kept(head, models.Version, version)
+        return KeptPlan(row.plan_id, mappers.load_plan(row.plan_id), row.title)
 
 
 def get_diff(
