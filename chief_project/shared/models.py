@@ -63,6 +63,28 @@ class SigninLink(models.Model):
         return f"sign-in link for {self.user_id}"
 
 
+class Preferences(models.Model):
+    """How a person wants the pages to be. An empty time zone or language is what the instance or browser says."""
+
+    user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    time_zone = models.CharField(max_length=64, blank=True)
+    language = models.CharField(max_length=10, blank=True)
+    theme = models.CharField(max_length=10, default="system")
+    keys = models.BooleanField(default=True)
+    notify = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name_plural = "preferences"
+        constraints = [
+            models.CheckConstraint(
+                name="theme_known", condition=models.Q(theme__in=["system", "light", "dark"])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"preferences of {self.user_id}"
+
+
 class AuditedRow(models.Model):
     """A row that heads an audit stream: how long the chain is, and its last hash (contract 8)."""
 
