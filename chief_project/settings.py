@@ -51,6 +51,8 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "django_htmx",
+    "template_partials",
     "chief_project",
     "chief_project.shared",
     "workflows",
@@ -146,7 +148,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 SESSION_COOKIE_NAME = "chief_session"
 CSRF_COOKIE_NAME = "chief_csrf"
-CSRF_FAILURE_VIEW = "chief_project.shared.web.views.stale_form"
+CSRF_FAILURE_VIEW = "chief_project.web.pages.stale_form"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
@@ -216,8 +218,11 @@ WHITENOISE_USE_FINDERS = True
 
 # -- Language and time -----------------------------------------------------------------------------
 
+# Pages speak the reader's language (web/pages.py); REST, MCP, commands and the admin site speak English.
 LANGUAGE_CODE = "en"
-USE_I18N = False
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 FORMAT_MODULE_PATH = "chief_project.formats"

@@ -25,6 +25,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("v1", no_route),
     path("admin/", admin.site.urls),
     path("", include("chief_project.shared.web.urls")),
+    path("", include("chief_project.web.urls")),
 ]
 
 if settings.CHIEF_METRICS:

@@ -9,7 +9,6 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chief_project.shared.caller import Right
-from chief_project.shared.errors import Forbidden
 from chief_project.shared.principals import caller_of_session
 from chief_project.shared.services.change_own_password import change_own_password
 from chief_project.shared.services.sign_in_with_link import sign_in_with_link
@@ -84,18 +83,6 @@ def password_view(request: HttpRequest) -> dict[str, Any] | HttpResponse:
         )
         return HttpResponseRedirect(reverse("home"))
     return {}
-
-
-def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Django's hook for a form without its CSRF token: mostly a page that was opened before signing in."""
-    return _stale_form(request)
-
-
-@page("refused.html")
-def _stale_form(request: HttpRequest) -> dict[str, Any] | HttpResponse:
-    raise Forbidden(
-        "This page was too old to send anything, so nothing was changed. Open it again and repeat."
-    )
 
 
 def too_many_tries(request: HttpRequest, response: HttpResponse, credentials: object) -> HttpResponse:

@@ -1,0 +1,25 @@
+"""What a form sent, as the services take it."""
+
+from django.http import HttpRequest
+
+from chief_project.shared.errors import ValidationFailed
+
+
+def text(request: HttpRequest, name: str) -> str | None:
+    """What was written in ``name``, its line ends as ``\\n`` and without blanks around it; None for nothing."""
+    return request.POST.get(name, "").replace("\r\n", "\n").strip() or None
+
+
+def number(request: HttpRequest, name: str) -> int | None:
+    """A whole number, or None for nothing. Raises ``ValidationFailed`` for anything else."""
+    given = text(request, name)
+    if given is None:
+        return None
+    if not (given.isascii() and given.removeprefix("-").isdigit() and len(given) < 19):
+        raise ValidationFailed(f"'{name}' must be a whole number, not {given[:40]!r}", field=name)
+    return int(given)
+
+
+def flag(request: HttpRequest, name: str) -> bool:
+    """Whether a box was ticked."""
+    return request.POST.get(name, "") not in ("", "0", "false")
