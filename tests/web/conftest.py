@@ -1,0 +1,23 @@
+"""People in front of pages, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from chief_project.shared.models import User
+
+
+@pytest.fixture
+def web_as(db: None) -> Callable[..., Client]:
+    """``web_as(user)``: a client whose session is that user's; ``web_as(None)`` is signed out. ``csrf=True`` checks it."""
+
+    def client(user: User | None, *, csrf: bool = False) -> Client:
+        web = Client(enforce_csrf_checks=csrf)
+        if user is not None:
+            web.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        return web
+
+    return client
