@@ -21,7 +21,8 @@ const KEPT = "chief.kept:";
 const WEEK = 7 * 24 * 3600 * 1000;
 const store = (() => { try { localStorage.setItem("chief.probe", "1"); localStorage.removeItem("chief.probe"); return localStorage; } catch { return null; } })();
 const keeps = (field) => field instanceof HTMLElement && field.matches("form[method=post] textarea[name], form[method=post] input[type=text][name], form[method=post] input:not([type])[name]") && !field.closest("[data-no-keep]");
-const formKey = (form) => `${location.pathname}|${form.getAttribute("action") || ""}|${form.querySelector("[name=form]")?.value || form.id || ""}`;
+// By where the form sends to: the same words on another page, or on the one that offers to send again, are the same.
+const formKey = (form) => `${new URL(form.getAttribute("action") || location.pathname, location.href).pathname}|${form.querySelector("[name=form]")?.value || form.id || ""}`;
 const keyOf = (field) => {
   const twins = [...field.form.elements].filter((each) => each.name === field.name);
   return `${KEPT}${formKey(field.form)}|${field.name}|${twins.indexOf(field)}`;
