@@ -1,0 +1,74 @@
+"""A plan as a nested list, for ``templates/parts/plan_outline.html``. Pure; no recursion, however deep bodies nest."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workflows.domain.plan import Plan, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One line of the outline, and how its list nests: ``opens`` a body's list; then ``closes`` so many lists.
+
+    ``ends`` is a range of that length, since a template counts with nothing else.
+    """
+
+    step: Step
+    depth: int
+    opens: bool
+    closes: int
+    href: str | None = None
+    selected: bool = False
+    notes: int = 0
+
+    @property
+    def ends(self) -> range:
+        """One round per list that ends after this line."""
+        return range(self.closes)
+
+
+def outline_of(
+    plan: Plan,
+    *,
+    link: Callable[[Step], str] | None = None,
+    selected: str | None = None,
+    notes: Mapping[str, int] | None = None,
+) -> list[Node]:
+    """Every step once, in plan order, a construct's body below it in body order.
+
+    ``link``: where a step's line leads; ``notes``: open notes by step id, for their count beside it.
+    """
+    bodies = {step.id: step.body for step in plan.steps if step.body}
+    counts = notes or {}
+    return [
+        Node(
+            step=(step := plan.by_id[name]),
+            depth=depth,
+            opens=name in bodies,
+            closes=closes,
+            href=None if link is None else link(step),
+            selected=name == selected,
+            notes=counts.get(name, 0),
+        )
+        for name, depth, closes in nested(plan.top_level, bodies)
+    ]
+
+
+def nested(roots: Sequence[str], bodies: Mapping[str, Sequence[str]]) -> list[tuple[str, int, int]]:
+    """``(name, depth, lists that end after it)`` in the order of reading; a name met twice is told once only."""
+    found: list[tuple[str, int, int]] = []
+    seen: set[str] = set()
+    waiting = [iter(roots)]
+    while waiting:
+        name = next(waiting[-1], None)
+        if name is None:
+            waiting.pop()
+            if waiting and found:
+                last, depth, closes = found[-1]
+                found[-1] = (last, depth, closes + 1)
+        elif name not in seen:
+            seen.add(name)
+            found.append((name, len(waiting) - 1, 0))
+            if bodies.get(name):
+                waiting.append(iter(bodies[name]))
+    return found
