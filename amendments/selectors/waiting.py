@@ -3,25 +3,30 @@
 It stands here because amendments are the topmost of what waits.
 """
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
+
+from django.db.models import Count
 
 from amendments.models import Amendment, Operation
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.paging import COUNTED_TO, Page, Paging, read_cursor, write_cursor
 from chief_project.shared.reading import one_moment
 from runs.selectors.waiting import (
+    Mark,
     Waiting,
     after,
     checkpoints_waiting,
+    count_by_project,
     count_waiting,
     failed_runs_waiting,
     questions_waiting,
 )
-from workflows.selectors import drafts_waiting
+from workflows.models import Workflow
+from workflows.selectors import drafts_waiting, of_project
 
 Document = dict[str, Any]
-Mark = tuple[datetime, int | None] | None
 
 _SALT = "chief.paging:waiting"
 # What has waited equally long comes in this order.
@@ -40,29 +45,56 @@ def list_waiting(*, caller: Caller, paging: Paging) -> Page:
     At most eleven statements whatever waits, beside those of plans that aren't cached and the read's own two.
     """
     caller.must(Right.READ, "read what waits for a person")
+    with one_moment():
+        return waiting_rows(caller=caller, paging=paging).map(lambda waiting: waiting.document)
+
+
+def waiting_rows(*, caller: Caller, paging: Paging, project: str | None = None) -> Page:
+    """``list_waiting`` as ``Waiting``s, for a selector that reads more of each, in its own moment.
+
+    A ``key`` is the row id of an amendment, a checkpoint's state, a question or a run; for a draft the workflow's id.
+    ``project`` as in ``of_project``.
+    """
     cursor = None if paging.cursor is None else read_cursor(paging.cursor, _SALT, 3)
     wanted = paging.limit + 1
-    with one_moment():
-        drafts = _drafts(caller)
-        found = [
-            *_past(drafts, cursor)[:wanted],
-            *_amendments(_mark("amendment", cursor), wanted),
-            *checkpoints_waiting(mark=_mark("checkpoint", cursor), limit=wanted),
-            *questions_waiting(mark=_mark("question", cursor), limit=wanted),
-            *failed_runs_waiting(mark=_mark("failed_run", cursor), limit=wanted),
-        ]
-        more = len(found) > paging.limit
-        total: int | None = len(found)
-        if cursor is not None or more:
-            total = len(drafts) + _pending().count() + count_waiting()
-            total = None if total > COUNTED_TO and not paging.exact else total
+    drafts = _drafts(caller, project)
+    found = [
+        *_past(drafts, cursor)[:wanted],
+        *_amendments(_mark("amendment", cursor), wanted, project),
+        *checkpoints_waiting(mark=_mark("checkpoint", cursor), limit=wanted, project=project),
+        *questions_waiting(mark=_mark("question", cursor), limit=wanted, project=project),
+        *failed_runs_waiting(mark=_mark("failed_run", cursor), limit=wanted, project=project),
+    ]
+    more = len(found) > paging.limit
+    total: int | None = len(found)
+    if cursor is not None or more:
+        total = len(drafts) + _pending(project).count() + count_waiting(project)
+        total = None if total > COUNTED_TO and not paging.exact else total
     found.sort(key=_place)
     found = found[: paging.limit]
     next_cursor = None
     if more:
         since, rank, key = _place(found[-1])
         next_cursor = write_cursor([since, rank, key], _SALT)
-    return Page([waiting.document for waiting in found], next_cursor, total)
+    return Page(found, next_cursor, total)
+
+
+def count_waiting_by_project(*, caller: Caller) -> dict[str | None, int]:
+    """How many decisions wait, by label: three statements, which read no tree. Their sum is the list's total."""
+    caller.must(Right.READ, "read what waits for a person")
+    drafts = Workflow.objects.filter(status="draft", review_state="waiting")
+    counted = Counter(count_by_project())
+    for project, waiting in drafts.values_list("project").annotate(Count("pk")):
+        counted[project] += waiting
+    pending = _pending(None).values_list("run__workflow__project").annotate(Count("pk"))
+    for project, waiting in pending:
+        counted[project] += waiting
+    return dict(counted)
+
+
+def how_many_wait() -> int:
+    """How many items ``list_waiting`` has in all; five statements. For who may read them."""
+    return count_drafts_waiting() + int(_pending().count()) + count_waiting()
 
 
 def _place(waiting: Waiting) -> tuple[datetime, int, Any]:
@@ -78,10 +110,10 @@ def _mark(kind: str, cursor: list[Any] | None) -> Mark:
     return since, key if own == rank else -1 if own > rank else None
 
 
-def _drafts(caller: Caller) -> list[Waiting]:
+def _drafts(caller: Caller, project: str | None) -> list[Waiting]:
     return [
         Waiting(row["since"], row["workflow_id"], {"kind": "draft"} | row)
-        for row in drafts_waiting(caller=caller)
+        for row in drafts_waiting(caller=caller, project=project)
     ]
 
 
@@ -95,13 +127,14 @@ def _past(drafts: list[Waiting], cursor: list[Any] | None) -> list[Waiting]:
     return [draft for draft in drafts if draft.since > since]
 
 
-def _pending() -> Any:
-    return Amendment.objects.filter(status="pending_approval").exclude(run__status="cancelled")
+def _pending(project: str | None) -> Any:
+    here = of_project(project, field="run__workflow__project")
+    return Amendment.objects.filter(here, status="pending_approval").exclude(run__status="cancelled")
 
 
-def _amendments(mark: Mark, limit: int) -> list[Waiting]:
+def _amendments(mark: Mark, limit: int, project: str | None) -> list[Waiting]:
     rows = list(
-        _pending()
+        _pending(project)
         .filter(after("created_at", mark))
         .order_by("created_at", "pk")
         .values(

@@ -1,6 +1,7 @@
 """What waits for a person in runs: blocked checkpoints, open questions, failed runs that nobody has seen.
 
-Each reader gives the oldest first, at most ``limit`` of those ``after`` a moment, as ``(since, row id, document)``.
+Each reader gives the oldest first, at most ``limit`` of those ``after`` a moment, as ``(since, row id, document)``;
+with ``project`` only those of a label (``of_project``).
 A run that is over asks for nothing; what an amendment took out isn't blocked any more.
 """
 
@@ -8,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Q
+from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
 
 from runs.domain.paths import parameters_of
@@ -17,6 +18,7 @@ from runs.models import Question, Run, StepState
 from runs.selectors.paths import Way, ways_to
 from workflows.domain.plan import Plan
 from workflows.mappers import field_document, load_plans
+from workflows.selectors import of_project
 
 
 class Waiting(NamedTuple):
@@ -27,7 +29,10 @@ class Waiting(NamedTuple):
     document: Document
 
 
-def after(since: str, mark: tuple[datetime, int | None] | None) -> Q:
+Mark = tuple[datetime, int | None] | None
+
+
+def after(since: str, mark: Mark) -> Q:
     """Rows past ``mark``: a moment and the last row id seen of it (None: everything of that moment was seen).
 
     ``since`` names the column. A row id of -1 means that nothing of that moment was seen.
@@ -39,13 +44,13 @@ def after(since: str, mark: tuple[datetime, int | None] | None) -> Q:
     return later if pk is None else later | Q(**{since: moment, "pk__gt": pk})
 
 
-def checkpoints_waiting(*, mark: tuple[datetime, int | None] | None, limit: int) -> list[Waiting]:
+def checkpoints_waiting(*, mark: Mark, limit: int, project: str | None = None) -> list[Waiting]:
     """Blocked checkpoints, with their goal, their fields and what their instances brought.
 
     Two statements, and one per plan table for plans that aren't cached.
     """
     rows = list(
-        _checkpoints()
+        _checkpoints(project)
         .filter(after("since", mark))
         .order_by("since", "pk")
         .values("pk", "since", "step_id", *_RUN)[:limit]
@@ -61,10 +66,10 @@ def checkpoints_waiting(*, mark: tuple[datetime, int | None] | None, limit: int)
     return found
 
 
-def questions_waiting(*, mark: tuple[datetime, int | None] | None, limit: int) -> list[Waiting]:
+def questions_waiting(*, mark: Mark, limit: int, project: str | None = None) -> list[Waiting]:
     """Open questions, with their text and fields, and the goal of the step that asks. Two statements, as above."""
     rows = list(
-        _questions()
+        _questions(project)
         .filter(after("asked_at", mark))
         .order_by("asked_at", "pk")
         .values(
@@ -93,10 +98,10 @@ def questions_waiting(*, mark: tuple[datetime, int | None] | None, limit: int) -
     return found
 
 
-def failed_runs_waiting(*, mark: tuple[datetime, int | None] | None, limit: int) -> list[Waiting]:
+def failed_runs_waiting(*, mark: Mark, limit: int, project: str | None = None) -> list[Waiting]:
     """Failed runs that nobody acknowledged, with the top-level steps that failed. Two statements, as above."""
     rows = list(
-        _failed_runs()
+        _failed_runs(project)
         .filter(after("since", mark))
         .order_by("since", "pk")
         .values(
@@ -138,9 +143,21 @@ def failed_runs_waiting(*, mark: tuple[datetime, int | None] | None, limit: int)
     return found
 
 
-def count_waiting() -> int:
+def count_waiting(project: str | None = None) -> int:
     """How many of all three there are; three statements."""
-    return int(_checkpoints().count() + _questions().count() + _failed_runs().count())
+    return int(_checkpoints(project).count() + _questions(project).count() + _failed_runs(project).count())
+
+
+def count_by_project() -> dict[str | None, int]:
+    """How many of all three wait, by their workflow's label, told from the runs' own counts: one statement."""
+    unseen = Q(status="failed", acknowledged__isnull=True)
+    waiting = Run.objects.exclude(status__in=["cancelled", "completed"]).filter(
+        unseen | Q(blocked_on_person__gt=0)
+    )
+    counted = waiting.values_list("workflow__project").annotate(
+        blocked=Sum("blocked_on_person"), failed=Count("pk", filter=unseen)
+    )
+    return {project: blocked + failed for project, blocked, failed in counted}
 
 
 _FAILED_STEPS = 20
@@ -156,19 +173,22 @@ _RUN = (
 _SOMETHING_BLOCKED = Q(run__blocked_on_person__gt=0) & ~Q(run__status__in=["cancelled", "completed"])
 
 
-def _checkpoints() -> Any:
-    blocked = StepState.objects.filter(_SOMETHING_BLOCKED, status="blocked", type="checkpoint")
+def _checkpoints(project: str | None) -> Any:
+    here = of_project(project, field="run__workflow__project")
+    blocked = StepState.objects.filter(_SOMETHING_BLOCKED, here, status="blocked", type="checkpoint")
     return blocked.annotate(since=Coalesce("started_at", "run__created_at"))
 
 
-def _questions() -> Any:
+def _questions(project: str | None) -> Any:
+    here = of_project(project, field="run__workflow__project")
     return Question.objects.filter(
-        _SOMETHING_BLOCKED, answered_at__isnull=True, closed__isnull=True, state__status="blocked"
+        _SOMETHING_BLOCKED, here, answered_at__isnull=True, closed__isnull=True, state__status="blocked"
     )
 
 
-def _failed_runs() -> Any:
-    failed = Run.objects.filter(status="failed", acknowledged__isnull=True)
+def _failed_runs(project: str | None) -> Any:
+    here = of_project(project, field="workflow__project")
+    failed = Run.objects.filter(here, status="failed", acknowledged__isnull=True)
     return failed.annotate(since=Coalesce("failed_at", "updated_at"))
 
 

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from amendments.domain.operations import Operation
-from amendments.selectors.waiting import list_waiting
+from amendments.selectors.waiting import count_waiting_by_project, list_waiting, waiting_rows
 from amendments.services.cancel_run import cancel_run
 from amendments.services.propose_amendment import propose_amendment
 from chief_project.shared.caller import Caller
@@ -21,10 +21,12 @@ from runs.services.acknowledge_run import acknowledge_run
 from runs.services.answer_question import answer_question
 from runs.services.ask_question import ask_question
 from runs.services.resolve_checkpoint import resolve_checkpoint
+from tests.amendments import propose, remove
 from tests.plans import checkpoint, loop, parallel, task
 from tests.run_rows import THEN, instance_rows, run_row, state_row
 from tests.runs import add_instance, new_run, report
 from tests.workflows import new_draft
+from workflows.selectors import UNLABELLED
 from workflows.services.archive_workflow import archive_workflow
 
 
@@ -202,3 +204,31 @@ def test_it_takes_as_many_statements_however_much_waits(viewer: Caller) -> None:
             assert len(waiting(viewer)) == (2 if branches == 2 else 62)
         counts.append(len(caught))
     assert counts[0] == counts[1] <= 12
+
+
+def test_the_counts_by_label_are_those_of_the_list(relay: Caller, reviewer: Caller) -> None:
+    """Two drafts, and in ``harbour`` a run with a checkpoint, a question and a failure; beside it what doesn't count."""
+    new_draft(relay, task("a"), project="harbour")
+    new_draft(relay, task("a"), project=None)
+    new_run(relay, checkpoint("gate"), task("a"), task("b"), project="harbour")
+    report(relay, "gate", "running")
+    report(relay, "a", "running")
+    ask(relay, "a", "Which?")
+    report(relay, "b", "failed")
+    new_run(relay, task("a"), task("b"), run_id="r2", project="quay")
+    propose(relay, remove("b"), run_id="r2")
+    new_run(relay, task("a"), checkpoint("gate"), run_id="r3", project="quay")
+    report(relay, "gate", "running", run_id="r3")
+    cancel_run(caller=relay, run_id="r3")
+    new_run(relay, task("a"), run_id="r4", project="quay")
+    report(relay, "a", "failed", run_id="r4")
+    acknowledge_run(caller=reviewer, run_id="r4")
+    with CaptureQueriesContext(connection) as asked:
+        counts = count_waiting_by_project(caller=relay)
+    assert len(asked) == 3
+    assert counts == {"harbour": 4, "quay": 1, None: 1}
+    assert sum(counts.values()) == len(waiting(relay))
+    for project, label in (("harbour", "harbour"), ("quay", "quay"), (None, UNLABELLED), ("none", "none")):
+        page = waiting_rows(caller=relay, paging=Paging(), project=label)
+        assert page.total == len(page.rows) == counts.get(project, 0)
+        assert all(row.document["project"] == project for row in page.rows)

@@ -12,15 +12,18 @@ from workflows.selectors.history import (
 )
 from workflows.selectors.notes import list_review_notes
 from workflows.selectors.workflows import (
+    UNLABELLED,
     document_of,
     drafts_waiting,
     get_workflow,
     list_projects,
     list_workflows,
+    of_project,
     workflow_etag,
 )
 
 __all__ = [
+    "UNLABELLED",
     "document_of",
     "drafts_waiting",
     "get_diff",
@@ -32,6 +35,7 @@ __all__ = [
     "list_revisions",
     "list_versions",
     "list_workflows",
+    "of_project",
     "plan_of_workflow",
     "revision_of_etag",
     "what_changed",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Case, Count, F, Q, Value, When
+from django.db.models import Case, Count, F, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
 from chief_project.shared import search
@@ -49,12 +49,18 @@ def list_workflows(
     rows = models.Workflow.objects.filter(search.matching("workflow", q))
     if status is not None:
         rows = rows.filter(status=status)
-    if project is not None:
-        rows = rows.filter(project__isnull=True) if project == UNLABELLED else rows.filter(project=project)
+    rows = rows.filter(of_project(project))
     with one_moment():
         page = paginate(rows, order=("-updated_at", "-id"), paging=paging)
         plans = mappers.load_plans(row.plan_id for row in page.rows)
     return page.map(lambda row: mappers.workflow_document(row, plans[row.plan_id]))
+
+
+def of_project(project: str | None, *, field: str = "project") -> Q:
+    """Rows whose ``field`` is a label, or has none with ``UNLABELLED``; every row with None."""
+    if project is None:
+        return Q()
+    return Q(**{f"{field}__isnull": True}) if project == UNLABELLED else Q(**{field: project})
 
 
 def list_projects(*, caller: Caller, paging: Paging) -> Page:
@@ -77,15 +83,15 @@ def list_projects(*, caller: Caller, paging: Paging) -> Page:
     )
 
 
-def drafts_waiting(*, caller: Caller) -> list[dict[str, Any]]:
+def drafts_waiting(*, caller: Caller, project: str | None = None) -> list[dict[str, Any]]:
     """Drafts that wait for a person's decision, the longest first, with what it needs: one statement.
 
     Each: ``workflow_id, title, project, source, generated_by, version, revision, reason, submitted_by, since, steps``
     (how many) and ``open_notes`` (how many). ``reason`` is what the newest revision's author said of it. A draft
-    that was sent back waits for its harness and isn't here.
+    that was sent back waits for its harness and isn't here. ``project`` as in ``list_workflows``.
     """
     caller.must(Right.READ, "read what waits")
-    waiting = models.Workflow.objects.filter(status="draft", review_state="waiting")
+    waiting = models.Workflow.objects.filter(of_project(project), status="draft", review_state="waiting")
     rows = waiting.order_by("review_at", "pk").values(
         "workflow_id",
         "title",
@@ -101,6 +107,15 @@ def drafts_waiting(*, caller: Caller) -> list[dict[str, Any]]:
         open_notes=Count("notes", filter=Q(notes__resolved=False)),
     )
     return [dict(row) for row in rows]
+
+
+def count_drafts_waiting() -> int:
+    """How many ``drafts_waiting`` lists."""
+    return int(_drafts_waiting().count())
+
+
+def _drafts_waiting() -> QuerySet[models.Workflow]:
+    return models.Workflow.objects.filter(status="draft", review_state="waiting")
 
 
 def document_of(row: models.Workflow) -> dict[str, Any]:
