@@ -6,9 +6,10 @@ finds that too.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from time import monotonic
 from typing import Any, NamedTuple
 
 from django.db.models import CharField, Exists, F, OuterRef, QuerySet, Value
@@ -37,11 +38,15 @@ REST_HEADS = Heads(model=AuditStream, prefix="", field="name")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check found: how much it looked at, and the first broken link in words, if there is one."""
+    """What a check found: how much it looked at, and the first broken link in words, if there is one.
+
+    Not ``finished``, its time was up, and what it had looked at until then was whole.
+    """
 
     streams: int
     entries: int
     broken: str | None
+    finished: bool = True
 
 
 class _End(NamedTuple):
@@ -57,28 +62,53 @@ class _Broken(Exception):
     """The first broken link; caught below and nowhere else."""
 
 
-def check_audit(*, heads: Iterable[Heads]) -> Verdict:
-    """Check every stream as of one moment. ``heads`` are the tables beside ``REST_HEADS`` whose rows head streams."""
+class _TimeIsUp(Exception):
+    """Caught below and nowhere else."""
+
+
+def check_audit(
+    *, heads: Iterable[Heads], streams: Collection[str] | None = None, seconds: float | None = None
+) -> Verdict:
+    """Check every stream, or those named, as of one moment, for at most about ``seconds``.
+
+    ``heads`` are the tables beside ``REST_HEADS`` whose rows head streams. A stream that was cut out whole is found
+    where all are checked, or where it is named.
+    """
     tables = [REST_HEADS, *heads]
     counted = [0, 0]
+    give_up = None if seconds is None else monotonic() + seconds
     try:
         with one_moment():
-            ends = _ends(counted)
+            ends = _ends(counted, streams, give_up)
+            seen: set[str] = set()
             while chunk := list(islice(ends, CHUNK)):
                 _check_ends(chunk, tables)
-            _check_heads(tables)
+                if streams is not None:
+                    seen.update(end.stream for end in chunk)
+            if streams is None:
+                _check_heads(tables)
+            else:
+                _check_unseen([_End(name, 0, "", None) for name in streams if name not in seen], tables)
     except _Broken as problem:
         return Verdict(streams=counted[0], entries=counted[1], broken=str(problem))
+    except _TimeIsUp:
+        return Verdict(streams=counted[0], entries=counted[1], broken=None, finished=False)
     return Verdict(streams=counted[0], entries=counted[1], broken=None)
 
 
-def _ends(counted: list[int]) -> Iterator[_End]:
-    """Walk all entries, check each against the one before it, and give where each stream ends."""
+def _ends(
+    counted: list[int], streams: Collection[str] | None = None, give_up: float | None = None
+) -> Iterator[_End]:
+    """Walk the entries, check each against the one before it, and give where each stream ends."""
     rows = AuditEntry.objects.order_by("stream", "position").values(
         "stream", "position", "at", "text", "prev_hash", "hash", *_COLUMNS
     )
+    if streams is not None:
+        rows = rows.filter(stream__in=streams)
     end: _End | None = None
     for row in rows.iterator(chunk_size=CHUNK):
+        if give_up is not None and counted[1] % 100 == 0 and monotonic() > give_up:
+            raise _TimeIsUp
         if end is not None and row["stream"] != end.stream:
             yield end
             end = None
@@ -171,6 +201,14 @@ def _check_heads(tables: list[Heads]) -> None:
             raise _Broken(f"{table.prefix}{key}#1 is missing: its head counts {length} entries")
     for end in _deletions_without_entries():
         raise _Broken(f"{end[0]}#1 is missing: the deletion that closed it counts {end[1]} entries")
+
+
+def _check_unseen(ends: list[_End], tables: list[Heads]) -> None:
+    """Named streams without any entry: their heads must count none."""
+    for table in tables:
+        for name, (length, _) in _heads_of(table, ends):
+            if length > 0:
+                raise _Broken(f"{name}#1 is missing: its head counts {length} entries")
 
 
 def _heads_without_entries(table: Heads) -> QuerySet[Any]:

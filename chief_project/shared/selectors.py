@@ -1,6 +1,7 @@
 """What can be read about principals and from the audit log."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -151,6 +152,30 @@ def token_document(token: ApiToken) -> dict[str, Any]:
     }
 
 
+def list_tokens(*, caller: Caller, paging: Paging, revoked: bool = False) -> Page:
+    """``token_document`` of each token that isn't revoked (expired ones are), or of each that is; newest first.
+
+    Two statements at most.
+    """
+    caller.must(Right.ADMINISTER, "read the tokens")
+    tokens = ApiToken.objects.filter(revoked_at__isnull=not revoked).select_related("user")
+    return paginate(tokens, order=("-id",), paging=paging).map(token_document)
+
+
+def token_owners(*, caller: Caller) -> list[tuple[str, Role]]:
+    """Active people to whom a token can belong, reviewers and admins, with their role; by name. One statement."""
+    caller.must(Right.ADMINISTER, "read whose a token can be")
+    groups: dict[str, set[str]] = {}
+    supers: set[str] = set()
+    rows = User.objects.filter(is_active=True).order_by("username")
+    for username, superuser, group in rows.values_list("username", "is_superuser", "groups__name"):
+        groups.setdefault(username, set()).add(group or "")
+        if superuser:
+            supers.add(username)
+    roles = {name: strongest_role(groups=held, superuser=name in supers) for name, held in groups.items()}
+    return [(name, role) for name, role in roles.items() if role in (Role.ADMIN, Role.REVIEWER)]
+
+
 def me(*, caller: Caller) -> dict[str, Any]:
     """The caller's principal and rights (contract 2): what may be done, so that nobody has to try."""
     token = None
@@ -170,46 +195,91 @@ def me(*, caller: Caller) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries are wanted: those that match everything given; ``since`` and ``until`` count in."""
+
+    workflow_id: str | None = None
+    run_id: str | None = None
+    amendment_id: str | None = None
+    event: str | None = None
+    actor: str | None = None
+    via: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def entries(self) -> QuerySet[AuditEntry]:
+        """The rows, in no order."""
+        wanted: dict[str, Any] = {
+            "workflow_id": self.workflow_id,
+            "run_id": self.run_id,
+            # Entries with a run_id stand in its stream and nowhere else, and streams have an index.
+            "stream": None if self.run_id is None else stream_name(workflow_id=None, run_id=self.run_id),
+            "amendment_id": self.amendment_id,
+            "event": self.event,
+            "actor": self.actor,
+            "via": self.via,
+            "at__gte": self.since,
+            "at__lte": self.until,
+        }
+        return AuditEntry.objects.filter(
+            **{name: value for name, value in wanted.items() if value is not None}
+        )
+
+
+_AUDIT_COLUMNS = (
+    "id",
+    "at",
+    "event",
+    "workflow_id",
+    "run_id",
+    "amendment_id",
+    "text",
+    "actor",
+    "via",
+    "prev_hash",
+    "hash",
+)
+
+
 def list_audit(
     *,
     caller: Caller,
     paging: Paging,
-    workflow_id: str | None = None,
-    run_id: str | None = None,
-    amendment_id: str | None = None,
-    event: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
+    newest_first: bool = False,
+    **wanted: Any,
 ) -> Page:
-    """The entries that match everything given, oldest first; ``since`` and ``until`` count in (contract 8)."""
+    """The entries that match ``AuditFilter(**wanted)``, oldest first unless told otherwise (contract 8)."""
     caller.must(Right.OVERSEE, "read the audit log")
-    wanted: dict[str, Any] = {
-        "workflow_id": workflow_id,
-        "run_id": run_id,
-        # Entries with a run_id stand in its stream and nowhere else, and streams have an index.
-        "stream": None if run_id is None else stream_name(workflow_id=None, run_id=run_id),
-        "amendment_id": amendment_id,
-        "event": event,
-        "at__gte": since,
-        "at__lte": until,
-    }
-    entries = AuditEntry.objects.filter(
-        **{name: value for name, value in wanted.items() if value is not None}
-    )
-    rows = entries.values(
-        "id",
-        "at",
-        "event",
-        "workflow_id",
-        "run_id",
-        "amendment_id",
-        "text",
-        "actor",
-        "via",
-        "prev_hash",
-        "hash",
-    )
-    return paginate(rows, order=("id",), paging=paging).map(_audit_document)
+    rows = AuditFilter(**wanted).entries().values(*_AUDIT_COLUMNS)
+    order = "-id" if newest_first else "id"
+    return paginate(rows, order=(order,), paging=paging).map(_audit_document)
+
+
+def export_audit(*, caller: Caller, wanted: AuditFilter) -> Iterator[dict[str, Any]]:
+    """Every entry that matches, oldest first, with what is hashed: the document of ``list_audit`` and ``stream``,
+    ``position`` and ``text``.
+
+    ``hash`` is SHA-256 over ``prev_hash`` and ``text``. Read in portions, each a statement of its own, so that neither
+    memory nor a snapshot is held however slowly it is taken. What is written meanwhile is left out.
+    """
+    caller.must(Right.OVERSEE, "export the audit log")
+    return _exported(wanted)
+
+
+_PORTION = 500
+
+
+def _exported(wanted: AuditFilter) -> Iterator[dict[str, Any]]:
+    entries = wanted.entries().order_by("id").values("stream", "position", *_AUDIT_COLUMNS)
+    last = entries.order_by("-id").values_list("id", flat=True).first()
+    after = 0
+    while last is not None and after < last:
+        portion = list(entries.filter(id__gt=after, id__lte=last)[:_PORTION])
+        for row in portion:
+            kept = {"stream": row["stream"], "position": row["position"], "text": row["text"]}
+            yield _audit_document(row) | kept
+        after = portion[-1]["id"] if portion else last
 
 
 def _audit_document(row: dict[str, Any]) -> dict[str, Any]:

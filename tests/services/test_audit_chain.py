@@ -15,8 +15,8 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
+from amendments.selectors.audit import HEADS
 from amendments.services.delete_workflow import delete_workflow
-from chief_project.management.commands.verify_audit import HEADS
 from chief_project.shared import audit, clock
 from chief_project.shared.audit_check import REST_HEADS, check_audit
 from chief_project.shared.caller import Caller, Role

@@ -6,16 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from amendments.selectors.audit import HEADS
 from chief_project.management.database import must_be_usable
-from chief_project.shared.audit_check import Heads, check_audit
-from runs.models import Run
-from workflows.models import Workflow
-
-# Whatever else heads streams: shared knows no app above it, so this command, above all, tells it.
-HEADS = [
-    Heads(model=Workflow, prefix="workflow:", field="workflow_id"),
-    Heads(model=Run, prefix="run:", field="run_id"),
-]
+from chief_project.shared.audit_check import check_audit
 
 
 class Command(BaseCommand):
