@@ -65,7 +65,7 @@ def get_diff(
     other names, ``NotFound`` for numbers there are not.
     """
     caller.must(Right.READ, "compare plans")
-    names = {"from": _name(before, "from"), "to": _name(after, "to")}
+    names = {"from": kept_name(before, "from"), "to": kept_name(after, "to")}
     with one_moment():
         row = find(workflow_id)
         later = _kept(row, *(names["to"] or _newest(row)))
@@ -73,8 +73,8 @@ def get_diff(
         plans = mappers.load_plans([former.plan_id, later.plan_id])
     return {
         "workflow_id": workflow_id,
-        "from": _label(former),
-        "to": _label(later),
+        "from": kept_label(former),
+        "to": kept_label(later),
         **plan_diff(
             plans[former.plan_id],
             plans[later.plan_id],
@@ -121,7 +121,8 @@ def what_changed(row: models.Workflow, *, since: int | None) -> dict[str, Any]:
     }
 
 
-def _entry(kept: Kept) -> dict[str, Any]:
+def kept_entry(kept: Kept) -> dict[str, Any]:
+    """``{n, at, by, via, reason}``, the item of a list of versions or revisions."""
     return {"n": kept.number, "at": kept.at, "by": kept.by, "via": kept.via, "reason": kept.reason}
 
 
@@ -130,7 +131,7 @@ def _list(model: type[Kept], *, caller: Caller, workflow_id: str, paging: Paging
     with one_moment():
         row = find(workflow_id)
         page = paginate(model._default_manager.filter(workflow=row), order=("number",), paging=paging)
-    return page.map(_entry)
+    return page.map(kept_entry)
 
 
 def _get(model: type[Kept], what: str, *, caller: Caller, workflow_id: str, number: int) -> dict[str, Any]:
@@ -143,14 +144,15 @@ def _get(model: type[Kept], what: str, *, caller: Caller, workflow_id: str, numb
         plan = mappers.load_plan(kept.plan_id)
     return {
         "workflow_id": workflow_id,
-        **_entry(kept),
+        **kept_entry(kept),
         "title": kept.title,
         "steps": [mappers.step_document(step) for step in plan.steps],
         "groups": [mappers.group_document(group) for group in plan.groups],
     }
 
 
-def _name(text: str | None, parameter: str) -> tuple[type[Kept], int] | None:
+def kept_name(text: str | None, parameter: str) -> tuple[type[Kept], int] | None:
+    """The kind and the number that ``r3`` or ``v2`` names; ``ValidationFailed`` naming ``parameter`` for other texts."""
     if text is None:
         return None
     match = _NAME.fullmatch(text)
@@ -162,7 +164,8 @@ def _name(text: str | None, parameter: str) -> tuple[type[Kept], int] | None:
     return (models.Version if match[1] == "v" else models.Revision), int(match[2])
 
 
-def _label(kept: Kept) -> str:
+def kept_label(kept: Kept) -> str:
+    """``r3`` for a revision, ``v2`` for an approved version."""
     return f"{'v' if isinstance(kept, models.Version) else 'r'}{kept.number}"
 
 
