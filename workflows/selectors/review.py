@@ -155,6 +155,8 @@ def _said(notes: list[Document], diff: Document, until: datetime) -> Document:
 
 
 def _seen(row: models.Workflow, caller: Caller) -> models.Seen | None:
+    if caller.user_id is None:
+        return None
     return models.Seen.objects.filter(workflow=row, user_id=caller.user_id).first()
 
 
