@@ -10,7 +10,8 @@ import pytest
 from amendments.selectors.policy import approval_rules, get_approval_policy
 from amendments.services.update_approval_policy import update_approval_policy
 from chief_project.shared.caller import Caller, Role
-from chief_project.shared.errors import Forbidden, ValidationFailed
+from chief_project.shared.errors import Forbidden, PreconditionFailed, ValidationFailed
+from chief_project.shared.expressions.rules import revision_of
 from chief_project.shared.models import AuditEntry, ConfigDocument
 from workflows.selectors.policy import get_workflow_approval_policy, workflow_approval_rules
 from workflows.services.update_workflow_approval_policy import update_workflow_approval_policy
@@ -167,3 +168,22 @@ def test_a_policy_is_read_in_one_query(
     door.update(caller=admin, rules=[{"match": "true", "auto_approve": False}] * 100)
     with django_assert_num_queries(1):
         assert len(door.read(caller=admin)["rules"]) == 100
+
+
+def test_who_writes_what_they_read_is_told_of_what_came_between(door: Door, admin: Caller) -> None:
+    first = [{"id": "first", "match": "true", "auto_approve": False}]
+    read = revision_of([])
+    door.update(caller=admin, rules=first, based_on=read)
+    with pytest.raises(PreconditionFailed, match="owner changed this policy while you") as refused:
+        door.update(caller=admin, rules=[], based_on=read)
+    assert refused.value.details == {"rules": first, "revision": revision_of(first)}
+    assert door.rules() == first
+    assert len(entries()) == 1
+    door.update(caller=admin, rules=[], based_on=revision_of(first))
+    assert door.rules() == []
+
+
+def test_a_stale_first_write_leaves_nothing(door: Door, admin: Caller) -> None:
+    with pytest.raises(PreconditionFailed):
+        door.update(caller=admin, rules=[], based_on="something else")
+    assert nothing_written()

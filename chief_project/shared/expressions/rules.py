@@ -1,5 +1,7 @@
 """An approval policy: rules in order, each proved harmless when it is written (contract 5)."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +76,55 @@ def first_match(rules: Sequence[Mapping[str, Any]], facts: Facts, kind: PolicyKi
         if evaluate(expression, facts):
             return str(rule["id"]) if rule["auto_approve"] is True else None
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is to be said of rules before they are kept. ``kept`` is None where they couldn't be.
+
+    ``problems`` holds each rule's, by position, as ``read_rules`` gives them; ``general`` those of no single rule.
+    ``reach`` says of each rule whether its ``match`` is true of everything, of nothing (False), or whether it depends
+    (None; also where it can't be read).
+    """
+
+    kept: list[dict[str, Any]] | None
+    problems: tuple[tuple[dict[str, Any], ...], ...]
+    general: tuple[str, ...]
+    reach: tuple[bool | None, ...]
+
+
+def judge_rules(rules: Sequence[Mapping[str, Any]], kind: PolicyKind) -> Judgement:
+    """Read ``rules`` as ``read_rules`` would, and refuse nothing."""
+    kept: list[dict[str, Any]] | None = None
+    errors: list[dict[str, Any]] = []
+    general: tuple[str, ...] = ()
+    try:
+        kept = read_rules(list(rules), kind)
+    except ValidationFailed as refusal:
+        errors = refusal.details.get("errors", [])
+        general = () if errors else (refusal.message,)
+    of_rule: dict[int, list[dict[str, Any]]] = {}
+    for error in errors:
+        of_rule.setdefault(int(error["pointer"].split("/")[2]), []).append(error)
+    return Judgement(
+        kept=kept,
+        problems=tuple(tuple(of_rule.get(position, ())) for position in range(len(rules))),
+        general=general,
+        reach=tuple(_reach(rule["match"], kind) for rule in rules),
+    )
+
+
+def _reach(match: str, kind: PolicyKind) -> bool | None:
+    try:
+        return prove(parse(match, kind.vocabulary), {})
+    except ExpressionError:
+        return None
+
+
+def revision_of(rules: Sequence[Mapping[str, Any]]) -> str:
+    """A name for these rules as they are kept, which others don't have: for who writes what they have read."""
+    text = json.dumps(list(rules), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _problems_of(rule: object, where: tuple[str | int, ...], kind: PolicyKind) -> list[dict[str, Any]]:
