@@ -83,6 +83,7 @@ NOT_TOOLS: dict[str, str] = {
     "list_updates": "the whole report log is for auditors: get_run tells what stands",
     "withdraw_question": "rare, and easily done by mistake instead of waiting; over REST where it is meant",
     "export_template": "get_template with full tells it",
+    "follow_run": "a stream of changes is for pages; wait_for_decision waits",
     "me": "a refusal names the right that is missing",
 }
 """Every operation of the API that is no tool, and why."""

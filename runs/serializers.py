@@ -8,6 +8,7 @@ from chief_project.shared.serializers import (
     NameField,
     ObjectField,
     PageQuery,
+    QueryFlagField,
     QueryIdField,
     QueryIntegerField,
     QuerySerializer,
@@ -150,6 +151,19 @@ class GetRunQuery(WaitQuery):
     """What to add to a run."""
 
     include = ChoiceField(choices=["plan"], required=False, help_text="The effective plan, as `plan`.")
+
+
+class FollowRunQuery(QuerySerializer):
+    """From where to follow a run, and how. Both are heeded before Django (``http.events``) too."""
+
+    since = QueryIntegerField(
+        required=False,
+        help_text="The revision that you know: an event comes at once if the run's is another. `Last-Event-ID` wins.",
+    )
+    once = QueryFlagField(
+        required=False,
+        help_text="`true`: tell what happened since, and end; for clients that no stream gets through to.",
+    )
 
 
 class GetDefinitionQuery(QuerySerializer):

@@ -21,3 +21,11 @@ def amendment_settled(since: int | None) -> Callable[[AmendmentFacts | None], bo
         return since is not None and facts.run_revision > since
 
     return settled
+
+
+@dataclass(frozen=True, slots=True)
+class NewsFacts:
+    """Where everything stands: the newest entry of the audit, and how much waits for a person."""
+
+    entry: int
+    waiting: int

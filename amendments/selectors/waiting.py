@@ -92,11 +92,6 @@ def count_waiting_by_project(*, caller: Caller) -> dict[str | None, int]:
     return dict(counted)
 
 
-def how_many_wait() -> int:
-    """How many items ``list_waiting`` has in all; five statements. For who may read them."""
-    return count_drafts_waiting() + int(_pending().count()) + count_waiting()
-
-
 def _place(waiting: Waiting) -> tuple[datetime, int, Any]:
     return waiting.since, _KINDS.index(waiting.document["kind"]), waiting.key
 

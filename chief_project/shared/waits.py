@@ -52,8 +52,8 @@ class Waits:
         self.readers = readers
         self.run = run
         self.every = every
-        self._waiting: dict[asyncio.Future[bool], Watch] = {}
-        self._ending = False
+        self._waiting: dict[asyncio.Future[Facts | None], Watch] = {}
+        self.ending = False
         self._looking: asyncio.Task[None] | None = None
         self._come = asyncio.Event()
 
@@ -62,31 +62,40 @@ class Waits:
 
     async def until(self, watch: Watch, seconds: float) -> bool:
         """Wait until ``watch`` is done, ``seconds`` at most; whether it is."""
-        if seconds <= 0 or self._ending:
+        try:
+            await self.facts(watch, seconds)
+        except TimeoutError:
             return False
-        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        return True
+
+    async def facts(self, watch: Watch, seconds: float) -> Facts | None:
+        """Wait until ``watch`` is done: the facts that it is done by, None if what it names is gone.
+
+        ``TimeoutError`` after ``seconds``, or when the server stops.
+        """
+        if seconds <= 0 or self.ending:
+            raise TimeoutError
+        future: asyncio.Future[Facts | None] = asyncio.get_running_loop().create_future()
         self._waiting[future] = watch
         self._come.set()
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         try:
             return await asyncio.wait_for(future, seconds)
-        except TimeoutError:
-            return False
         finally:  # a client that left is cancelled here, and forgotten
             self._waiting.pop(future, None)
 
     def let_go(self) -> None:
         """The server stops: whoever waits is answered now, as it stands, and nobody waits any more."""
-        self._ending = True
+        self.ending = True
         for future in self._waiting:
             if not future.done():
-                future.set_result(False)
+                future.set_exception(TimeoutError())
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """While the server runs; whoever still waits at its end is let go."""
-        self._ending = False
+        self.ending = False
         try:
             with _told_to_stop(self.let_go):
                 yield
@@ -111,8 +120,9 @@ class Waits:
                 logger.warning("could not look for what is waited for", exc_info=True)
             else:
                 for future, watch in asked.items():
-                    if not future.done() and watch.done(found[watch.kind].get(watch.id)):
-                        future.set_result(True)
+                    seen = found[watch.kind].get(watch.id)
+                    if not future.done() and watch.done(seen):
+                        future.set_result(seen)
             await asyncio.sleep(SOONEST_SECONDS)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._come.wait(), self.every)

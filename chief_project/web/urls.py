@@ -2,4 +2,8 @@
 
 from django.urls import URLPattern
 
-urlpatterns: list[URLPattern] = []
+from chief_project.web import events
+
+urlpatterns: list[URLPattern] = [
+    *events.urlpatterns,
+]

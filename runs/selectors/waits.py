@@ -15,6 +15,15 @@ def run_facts(run_ids: Collection[str]) -> dict[str, RunFacts]:
     return {run_id: RunFacts(status, revision) for run_id, status, revision in rows}
 
 
+def where_run_stands(*, caller: Caller, run_id: str) -> RunFacts:
+    """Its status and revision, in one statement; ``NotFound`` without such a run."""
+    caller.must(Right.READ, "read a run")
+    facts = run_facts([run_id])
+    if run_id not in facts:
+        raise no_run(run_id)
+    return facts[run_id]
+
+
 def state_facts(state_keys: Collection[str]) -> dict[str, str]:
     """The status of each step state, by the key that ``blocked_state`` gave."""
     rows = StepState.objects.filter(pk__in=[int(key) for key in state_keys]).values_list("pk", "status")

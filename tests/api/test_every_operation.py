@@ -94,6 +94,7 @@ class Story:
         self.harness("get_run", run_id="r", query={"include": "plan"})
         self.harness("get_run_definition", run_id="r")
         self.harness("list_updates", run_id="r")
+        self.harness("follow_run", run_id="r", query={"since": 1})
         self.person("mark_step_stale_at_top", run_id="r", step_id="read", body={"reason": "Old edition."})
         self.person("mark_step_stale", run_id="r", path="read", body={"reason": None})
 

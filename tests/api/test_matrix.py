@@ -143,6 +143,7 @@ ROWS: dict[str, Row] = {
     "GET runs/<id:run_id>/definition": Row(READ),
     "GET runs/<id:run_id>/next": Row(READ),
     "GET runs/<id:run_id>/updates": Row(READ),
+    "GET runs/<id:run_id>/events": Row(READ),
     "POST runs/<id:run_id>/cancel": Row(DECIDE, {}),
     "POST runs/<id:run_id>/acknowledge": Row(REVIEW, {}, on={"run_id": "run_failed"}),
     "POST runs/<id:run_id>/steps/<id:step_id>/updates": Row(WORK, REPORT),

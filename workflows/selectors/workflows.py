@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Case, Count, F, Q, QuerySet, Value, When
+from django.db.models import Case, Count, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from chief_project.shared import search
@@ -107,15 +107,6 @@ def drafts_waiting(*, caller: Caller, project: str | None = None) -> list[dict[s
         open_notes=Count("notes", filter=Q(notes__resolved=False)),
     )
     return [dict(row) for row in rows]
-
-
-def count_drafts_waiting() -> int:
-    """How many ``drafts_waiting`` lists."""
-    return int(_drafts_waiting().count())
-
-
-def _drafts_waiting() -> QuerySet[models.Workflow]:
-    return models.Workflow.objects.filter(status="draft", review_state="waiting")
 
 
 def document_of(row: models.Workflow) -> dict[str, Any]:

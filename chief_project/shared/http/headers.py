@@ -8,6 +8,8 @@ from chief_project.shared.errors import PreconditionFailed, ValidationFailed
 
 _TAG = re.compile(r'\s*(?:W/)?"([^"]*)"\s*')
 _PLAIN_ACCEPT = frozenset({"", "*/*", "application/json", "application/json, */*", "application/*"})
+JSON = "application/json"
+EVENTS = "text/event-stream"
 _HOW = 'use the ETag of the newest answer, such as "12"'
 
 
@@ -71,14 +73,15 @@ def prefers_minimal(header: str | None) -> bool:
     return next((wish for wish in wishes if wish.startswith("return=")), "") == "return=minimal"
 
 
-def must_accept_json(header: str | None) -> None:
-    """Raise ``NotAcceptable`` if ``Accept`` rules JSON out. Unreadable entries count for nothing."""
-    if header is None or header in _PLAIN_ACCEPT:
+def must_accept(header: str | None, offered: str = JSON) -> None:
+    """Raise ``NotAcceptable`` if ``Accept`` rules ``offered`` out. Unreadable entries count for nothing."""
+    if header is None or (offered == JSON and header in _PLAIN_ACCEPT):
         return
+    ranges = {offered: 2, f"{offered.partition('/')[0]}/*": 1, "*/*": 0}
     best: tuple[int, float] = (-1, 0.0)
     for entry in header.split(","):
         kind, *parameters = (part.strip().lower() for part in entry.split(";"))
-        closeness = {"application/json": 2, "application/*": 1, "*/*": 0}.get(kind, -1)
+        closeness = ranges.get(kind, -1)
         quality = 1.0
         for parameter in parameters:
             if parameter.startswith("q="):
@@ -89,7 +92,7 @@ def must_accept_json(header: str | None) -> None:
         if closeness > best[0]:
             best = (closeness, quality)
     if not (best[0] >= 0 and best[1] > 0):
-        raise NotAcceptable("only application/json is offered here: accept that, or */*")
+        raise NotAcceptable(f"only {offered} is offered here: accept that, or */*")
 
 
 def idempotency_key(header: str | None) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from chief_project.shared.http.router import App, Message, Receive, Scope, Send, while_connected
+from chief_project.shared.http.router import App, Message, Receive, Scope, Send, answer_of, while_connected
 from chief_project.shared.waits import Waits, Watch
 
 Settled = Callable[[int | None], Callable[[Any], bool]]
@@ -57,17 +57,8 @@ class HeldAnswers:
 
     async def _ask(self, scope: Scope) -> list[Message]:
         """What a first look at the request answers, built as little as can be."""
-        answered: list[Message] = []
-
-        async def keep(message: Message) -> None:
-            answered.append(message)
-
-        async def ended() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
-
         headers = [header for header in scope["headers"] if header[0] != b"if-none-match"]
-        await self.app({**scope, "headers": [*headers, (b"if-none-match", b"*")]}, ended, keep)
-        return answered
+        return await answer_of(self.app, {**scope, "headers": [*headers, (b"if-none-match", b"*")]})
 
 
 def _no_body(receive: Receive) -> Receive:

@@ -173,6 +173,20 @@ async def while_connected(app: App, scope: Scope, receive: Receive, send: Send) 
         work.result()
 
 
+async def answer_of(app: App, scope: Scope) -> list[Message]:
+    """What `app` answers to a request without a body."""
+    answered: list[Message] = []
+
+    async def keep(message: Message) -> None:
+        answered.append(message)
+
+    async def ended() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    await app(scope, ended, keep)
+    return answered
+
+
 async def send_response(response: HttpResponse, send: Send) -> None:
     """Send an answer of Django's over ASGI; the connection ends with it, for a body was perhaps not read."""
     headers = [

@@ -95,6 +95,8 @@ class ChiefView(APIView):
     """The methods whose answer carries ``ETag``."""
     minimal_on: ClassVar[tuple[str, ...]] = ()
     """The methods that answer by ``answer_write``, and so heed ``Prefer: return=minimal``."""
+    offers: ClassVar[str] = headers.JSON
+    """The media type of what it answers; refusals are JSON whatever a client accepts."""
     location: ClassVar[str | None] = None
     """Where what a 201 made is read, with keys of the answer: ``/v1/runs/{run_id}``."""
 
@@ -238,7 +240,7 @@ class ChiefView(APIView):
         if verb == "options":
             return HttpResponse(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
         meta = request.META
-        headers.must_accept_json(meta.get("HTTP_ACCEPT"))
+        headers.must_accept(meta.get("HTTP_ACCEPT"), self.offers)
         if not self.public:
             caller: Any = self.request.auth
             if caller is None:
