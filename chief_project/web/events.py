@@ -11,7 +11,7 @@ from chief_project.shared.auth import SessionAuthentication
 from chief_project.shared.http import ChiefView
 from chief_project.shared.http.events import Event, so_far
 from chief_project.shared.http.headers import EVENTS
-from chief_project.shared.serializers import QueryFlagField, QuerySerializer
+from chief_project.shared.serializers import QueryFlagField, QuerySerializer, QueryTextField
 
 
 def news_event(name: str, facts: NewsFacts | None) -> Event:
@@ -24,6 +24,7 @@ def news_event(name: str, facts: NewsFacts | None) -> Event:
 class NewsQuery(QuerySerializer):
     """How to hear: see ``http.events``."""
 
+    since = QueryTextField(required=False)
     once = QueryFlagField(required=False)
 
 
