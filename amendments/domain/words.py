@@ -44,30 +44,35 @@ class Standing:
 class Told:
     """What one operation does.
 
-    ``code``, one of ``CODES``: ``inserts`` the step ``side`` (``after``, ``before``) of ``beside``, in the body of
-    ``within`` or at top level; ``leaves`` it as it is; ``rewires`` it (``needs_added``, ``needs_removed``);
+    ``code``, one of ``CODES``: ``inserts`` the step ``now`` ``side`` (``after``, ``before``) of ``beside``, in the body
+    of ``within`` or at top level; ``leaves`` it as it is; ``rewires`` it (``needs_added``, ``needs_removed``);
     ``rewords`` its goal; ``changes`` the fields ``changed``; ``removes`` it; ``reruns`` it; ``reruns_instance``.
-    ``path`` is the instance that a scoped operation names. ``standing`` is the target's in the run, None where it
-    isn't known or the step is new. ``again``: an operation merged into this one runs the step again, too.
+    ``was`` and ``now`` are the step before and after this one operation. ``path`` is the instance that a scoped
+    operation names. ``standing`` is the target's in the run, None where it isn't known or the step is new. ``again``:
+    an operation that was merged into this one runs the step again, too.
     """
 
     operation: int
     op: str
     code: str
-    step_id: str
-    type: str
-    goal: str
-    goal_was: str | None = None
+    was: Step | None
+    now: Step | None
     side: str | None = None
     beside: str | None = None
     within: str | None = None
     path: str | None = None
-    waits_for: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     needs_added: tuple[str, ...] = ()
     needs_removed: tuple[str, ...] = ()
     standing: Standing | None = None
     again: bool = False
+
+    @property
+    def step(self) -> Step:
+        """The step that it is about: as it will be, or as it was where it goes."""
+        step = self.now or self.was
+        assert step is not None, self.code
+        return step
 
     @property
     def keeps(self) -> bool:
@@ -100,12 +105,11 @@ def describe_operations(
             operation=index,
             op=operation.op,
             code="removes",
-            step_id=was.id,
-            type=was.type,
-            goal=was.goal,
+            was=was,
+            now=draft.steps.get(was.id),
             within=holder,
             path=path,
-            standing=states.get(operation.target),
+            standing=states.get(was.id),
         )
         if operation.op == "replay_step":
             base = replace(base, code="reruns_instance" if _own(operation, path) else "reruns")
@@ -123,7 +127,7 @@ def together(told: Iterable[Told]) -> list[Told]:
             (
                 place
                 for place, former in enumerate(found)
-                if (former.step_id, former.path) == (each.step_id, each.path)
+                if (former.step.id, former.path) == (each.step.id, each.path)
                 and {former.op, each.op} == {"update_step", "replay_step"}
             ),
             None,
@@ -146,13 +150,11 @@ def _inserted(index: int, operation: Operation, step: Step, holder: str | None) 
         operation=index,
         op=operation.op,
         code="inserts",
-        step_id=step.id,
-        type=step.type,
-        goal=step.goal,
+        was=None,
+        now=step,
         side="after" if operation.op == "insert_after" else "before",
         beside=operation.target,
         within=holder,
-        waits_for=step.depends_on,
     )
 
 
@@ -163,11 +165,7 @@ def _updated(base: Told, was: Step, now: Step) -> Told:
     return replace(
         base,
         code=code,
-        type=now.type,
-        goal=now.goal,
-        goal_was=was.goal,
         changed=fields,
-        waits_for=now.depends_on,
         needs_added=tuple(needed for needed in now.depends_on if needed not in was.depends_on),
         needs_removed=tuple(needed for needed in was.depends_on if needed not in now.depends_on),
     )

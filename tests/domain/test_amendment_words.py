@@ -23,14 +23,14 @@ def told(*operations: Operation, **states: Standing) -> list[Told]:
 def test_an_insert_says_beside_what_and_in_which_body_it_stands() -> None:
     new = Step("n", "task", "Check", depends_on=("x",))
     (found,) = told(Operation("insert_before", "y", step=new))
-    assert (found.code, found.step_id, found.side, found.beside, found.within) == (
+    assert (found.code, found.step.id, found.side, found.beside, found.within) == (
         "inserts",
         "n",
         "before",
         "y",
         "l",
     )
-    assert (found.goal, found.waits_for, found.standing) == ("Check", ("x",), None)
+    assert (found.was, found.now, found.standing) == (None, new, None)
 
 
 def test_an_update_says_what_about_the_step_changes() -> None:
@@ -49,7 +49,7 @@ def test_an_update_says_what_about_the_step_changes() -> None:
         "rewires",
         "changes",
     ]
-    assert told(words)[0].goal_was == "Do y"
+    assert told(words)[0].was == Y
     assert told(wires)[0].needs_removed == ("x",)
     assert told(more)[0].changed == ("goal", "criteria")
 
@@ -98,4 +98,5 @@ def test_operations_build_on_those_before_them() -> None:
         Operation("remove_step", "n"),
     )
     assert [each.code for each in found] == ["inserts", "rewords", "removes"]
-    assert found[2].goal == "Check twice"
+    assert found[2].step.goal == "Check twice"
+    assert found[2].now is None
