@@ -24,10 +24,9 @@ from django.utils.translation import get_language_from_request
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from amendments.selectors.waiting import list_waiting
+from amendments.selectors.waiting import count_waiting_by_project
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import ChiefError, Forbidden, NotFound
-from chief_project.shared.paging import Paging
 from chief_project.shared.preferences import Preferences, preferences_of_user
 from chief_project.shared.principals import caller_of_session
 
@@ -226,4 +225,4 @@ def _theme(request: HttpRequest, caller: Caller) -> str:
 
 
 def _count_waiting(caller: Caller) -> int:
-    return list_waiting(caller=caller, paging=Paging(limit=1)).total or 0
+    return sum(count_waiting_by_project(caller=caller).values())
