@@ -34,9 +34,9 @@ def waiting(caller: Caller, **paging: Any) -> list[dict[str, Any]]:
     return list_waiting(caller=caller, paging=Paging(**paging)).rows
 
 
-def ask(caller: Caller, path: str, text: str) -> str:
+def ask(caller: Caller, path: str, text: str, *, run_id: str = "r1") -> str:
     minimal = ask_question(
-        caller=caller, run_id="r1", path=tuple(path.split("/")), question={"text": text, "fields": []}
+        caller=caller, run_id=run_id, path=tuple(path.split("/")), question={"text": text, "fields": []}
     ).minimal
     question_id: str = minimal["state"]["questions"][-1]["question_id"]
     return question_id

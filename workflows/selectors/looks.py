@@ -1,0 +1,62 @@
+"""Drafts as one reader sees them: what they hold, and what changed since that person last looked (contract 7)."""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from django.db.models import Count, F, Q
+
+from chief_project.shared.caller import Caller, Right
+from workflows import mappers, models
+from workflows.domain.brief import brief
+from workflows.domain.diff import plan_diff
+
+
+def drafts_as_read(*, caller: Caller, workflow_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    """By workflow id: ``types`` ``{type: how many steps}``; ``seen`` ``{revision, at}`` of the newest revision that
+    this person read, or null; ``since`` what ``brief`` tells between that one and the plan that stands (null where
+    nothing was read, or the newest); ``own_notes`` ``{open, all}``, those the person wrote.
+
+    Three statements whatever the drafts, and six for plans that aren't cached.
+    """
+    caller.must(Right.READ, "read a workflow")
+    rows = models.Workflow.objects.filter(workflow_id__in=workflow_ids).values_list(
+        "pk", "workflow_id", "revision", "plan_id", "title"
+    )
+    heads: dict[int, tuple[Any, ...]] = {pk: tuple(columns) for pk, *columns in rows}
+    read: dict[int, tuple[Any, ...]] = {}
+    notes: dict[int, dict[str, int]] = {}
+    if caller.person and heads:
+        revisions = models.Revision.objects.filter(
+            workflow__in=heads,
+            workflow__seen_by__user=caller.user_id,
+            number=F("workflow__seen_by__revision"),
+        )
+        for pk, *columns in revisions.values_list(
+            "workflow_id", "number", "workflow__seen_by__at", "plan_id", "title"
+        ):
+            read[pk] = tuple(columns)
+        own = models.ReviewNote.objects.filter(workflow__in=heads, author=caller.actor)
+        for pk, wrote, unresolved in own.values_list("workflow_id").annotate(
+            wrote=Count("pk"), unresolved=Count("pk", filter=Q(resolved=False))
+        ):
+            notes[pk] = {"open": unresolved, "all": wrote}
+    wanted = {plan_pk for _, _, plan_pk, _ in heads.values()} | {
+        plan_pk for _, _, plan_pk, _ in read.values()
+    }
+    plans = mappers.load_plans(wanted)
+    found = {}
+    for pk, (workflow_id, revision, plan_pk, title) in heads.items():
+        plan, since = plans[plan_pk], None
+        if pk in read and read[pk][0] != revision:
+            former = read[pk]
+            since = brief(
+                plan_diff(plans[former[2]], plan, title_before=former[3], title_after=title),
+            )
+        found[workflow_id] = {
+            "types": dict(Counter(step.type for step in plan.steps)),
+            "seen": {"revision": read[pk][0], "at": read[pk][1]} if pk in read else None,
+            "since": since,
+            "own_notes": notes.get(pk, {"open": 0, "all": 0}),
+        }
+    return found
