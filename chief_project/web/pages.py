@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone, translation
@@ -30,8 +30,8 @@ from chief_project.shared.errors import ChiefError, Forbidden, NotFound
 from chief_project.shared.preferences import Preferences, preferences_of_user
 from chief_project.shared.principals import caller_of_session
 
-Build = Callable[..., dict[str, Any] | HttpResponse]
-View = Callable[..., HttpResponse]
+Build = Callable[..., dict[str, Any] | HttpResponseBase]
+View = Callable[..., HttpResponseBase]
 
 THEMES = frozenset({"light", "dark"})
 THEME_COOKIE = "chief_theme"
@@ -53,14 +53,14 @@ class Screen:
         where: Mapping[str, Any],
         *,
         problem: ChiefError | None = None,
-    ) -> HttpResponse:
+    ) -> HttpResponseBase:
         """The page, or the part of it that htmx asks for; with ``problem``, what was sent stays in its forms."""
         given = {name: value for name, value in where.items() if name in self.takes}
         try:
             context = self.build(request, caller, **given)
         except ChiefError as gone:
             return refused(request, caller, problem or gone)
-        if isinstance(context, HttpResponse):
+        if isinstance(context, HttpResponseBase):
             return context
         typed = request.POST if problem is not None else QueryDict()
         told = {"problem": problem, "typed": typed} | context
@@ -84,7 +84,7 @@ def page(template: str, *, parts: tuple[str, ...] = ()) -> Callable[[Build], Vie
         @never_cache
         @require_safe
         @wraps(build)
-        def view(request: HttpRequest, **where: Any) -> HttpResponse:
+        def view(request: HttpRequest, **where: Any) -> HttpResponseBase:
             return _as_a_person(request, lambda caller: screen.show(request, caller, where))
 
         view.screen = screen  # type: ignore[attr-defined]
@@ -93,16 +93,16 @@ def page(template: str, *, parts: tuple[str, ...] = ()) -> Callable[[Build], Vie
     return decorate
 
 
-def action(of: View) -> Callable[[Callable[..., str | HttpResponse]], View]:
+def action(of: View) -> Callable[[Callable[..., str | HttpResponseBase]], View]:
     """Make a POST of ``act(request, caller, …)``, which answers where to go; refused, the page ``of`` is shown again."""
     screen: Screen = of.screen  # type: ignore[attr-defined]
 
-    def decorate(act: Callable[..., str | HttpResponse]) -> View:
+    def decorate(act: Callable[..., str | HttpResponseBase]) -> View:
         @never_cache
         @require_POST
         @wraps(act)
-        def view(request: HttpRequest, **where: Any) -> HttpResponse:
-            def acted(caller: Caller) -> HttpResponse:
+        def view(request: HttpRequest, **where: Any) -> HttpResponseBase:
+            def acted(caller: Caller) -> HttpResponseBase:
                 try:
                     done = act(request, caller, **where)
                 except ChiefError as problem:
@@ -144,7 +144,7 @@ def preferences_of(request: HttpRequest, caller: Caller) -> Preferences:
     return kept
 
 
-def _as_a_person(request: HttpRequest, answer: Callable[[Caller], HttpResponse]) -> HttpResponse:
+def _as_a_person(request: HttpRequest, answer: Callable[[Caller], HttpResponseBase]) -> HttpResponseBase:
     try:
         caller = caller_of_session(request, via="web")
     except Forbidden as problem:  # signed in, without a role
@@ -185,7 +185,8 @@ def send_again(request: HttpRequest, *, signed_in: bool) -> HttpResponse:
 
     Only for a form of this site, or a foreign page could put words into someone's mouth with one more click.
     """
-    kept = [(name, value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"]
+    sent = [(name, value) for name, values in request.POST.lists() for value in values]
+    kept = [(name, value) for name, value in sent if name != "csrfmiddlewaretoken"]
     context = {
         "kept": kept if _from_here(request) else [],
         "signed_in": signed_in,
