@@ -34,6 +34,12 @@ def first_start(*, url: str, data_dir: Path, say: Callable[[str], object]) -> No
     `say` writes one line to the terminal, never to a log. A token is never said. Until somebody has signed in, every
     start says a new link, for the last one may have grown too old.
     """
+    make_owner(url=url, data_dir=data_dir, say=say)
+    offer_link(url=url, say=say)
+
+
+def make_owner(*, url: str, data_dir: Path, say: Callable[[str], object]) -> None:
+    """The first half of `first_start`: on a database without people, the owner and a harness's token."""
     path = data_dir / TOKEN_FILE
     (data_dir / ADDRESS_FILE).write_text(url + "\n", encoding="ascii")
     with transaction.atomic():
@@ -45,6 +51,10 @@ def first_start(*, url: str, data_dir: Path, say: Callable[[str], object]) -> No
             write_secret(path, create_token(caller=CLI, kind=Role.HARNESS.value, name=HARNESS)["token"])
     if made:
         say(f"A harness's token is in {path} (readable by you alone)")
+
+
+def offer_link(*, url: str, say: Callable[[str], object]) -> None:
+    """The second half of `first_start`: a link for the owner, until somebody has signed in."""
     if selectors.nobody_signed_in_yet(username=OWNER):
         say(f"Sign in as {OWNER}, once and within 15 minutes: {signin_url(url, OWNER)}")
 

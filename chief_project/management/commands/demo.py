@@ -9,26 +9,27 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from chief_project import bootstrap
-from chief_project.demo import play
+from chief_project import bootstrap, demo
 from chief_project.management.database import make_usable
-from chief_project.shared import selectors
-from chief_project.shared.caller import Caller, Role
+from chief_project.shared import clock, selectors
+from chief_project.shared.errors import ChiefError
 from chief_project.shared.models import User
 from workflows.models import Workflow
 
 
 class Command(BaseCommand):
-    help = "Fill the database with believable work at every state."
+    help = "Fill the database with believable work at every state, as if done over the last three weeks."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--anyway", action="store_true", help="also where there is work already")
 
     def handle(self, *args: Any, **options: Any) -> None:
         make_usable()
-        if not selectors.anybody_exists():  # then this is a first start, with a token for a harness too
-            url = bootstrap.last_address(data_dir=settings.CHIEF_DATA_DIR, default=settings.CHIEF_URL)
-            bootstrap.first_start(url=url, data_dir=settings.CHIEF_DATA_DIR, say=self.stdout.write)
+        url = bootstrap.last_address(data_dir=settings.CHIEF_DATA_DIR, default=settings.CHIEF_URL)
+        first = not selectors.anybody_exists()  # then this is a first start, with a token for a harness too
+        if first:
+            with clock.telling(clock.now() - demo.LENGTH):
+                bootstrap.make_owner(url=url, data_dir=settings.CHIEF_DATA_DIR, say=self.stdout.write)
         with transaction.atomic():
             if Workflow.objects.exists() and not options["anyway"]:
                 raise CommandError(
@@ -39,12 +40,10 @@ class Command(BaseCommand):
                 raise CommandError(
                     f"this database has people, but nobody called '{bootstrap.OWNER}': use another"
                 )
-            play(
-                person=Caller(
-                    actor=owner.username, role=Role.ADMIN, via="cli", user_id=owner.pk, signed_in=True
-                ),
-                harness=Caller(actor="demo", role=Role.HARNESS, via="cli"),
-            )
-        self.stdout.write(
-            f"Done: {Workflow.objects.count()} workflows. See what waits for a person: GET /v1/waiting"
-        )
+            try:
+                demo.play(owner=owner)
+            except ChiefError as problem:
+                raise CommandError(str(problem)) from problem
+        if first:
+            bootstrap.offer_link(url=url, say=self.stdout.write)
+        self.stdout.write(f"Done: {Workflow.objects.count()} workflows. What waits for a person: {url}/")
