@@ -1,9 +1,12 @@
 """A plan as a nested list, for ``templates/parts/plan_outline.html``. Pure; no recursion, however deep bodies nest."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from workflows.domain.plan import Plan, Step
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,10 @@ def outline_of(
     ]
 
 
-def nested(roots: Sequence[str], bodies: Mapping[str, Sequence[str]]) -> list[tuple[str, int, int]]:
+def nested(roots: Sequence[Name], bodies: Mapping[Name, Sequence[Name]]) -> list[tuple[Name, int, int]]:
     """``(name, depth, lists that end after it)`` in the order of reading; a name met twice is told once only."""
-    found: list[tuple[str, int, int]] = []
-    seen: set[str] = set()
+    found: list[tuple[Name, int, int]] = []
+    seen: set[Name] = set()
     waiting = [iter(roots)]
     while waiting:
         name = next(waiting[-1], None)

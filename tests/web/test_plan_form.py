@@ -1,0 +1,389 @@
+"""A plan as a form: nothing is lost on the way, nothing is left out, and buttons do what they say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chief_project.web import plan_form as forms
+from chief_project.web.plan_form import Document
+from tests.plans import checkpoint, loop, parallel, task
+from tests.web.plan_documents import plans, sent
+from workflows.documents import WorkflowCreate
+from workflows.domain.plan import Plan
+from workflows.domain.rules import Problem, problems
+
+INPUTS = Path(__file__).parents[3] / "shared" / "inputs"
+REAL = sorted(INPUTS.glob("*.plan.json"))
+
+
+RANDOM = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+
+
+def doc(*steps: dict[str, Any], **keys: Any) -> Document:
+    return {"title": "A plan", "steps": list(steps), "groups": []} | keys
+
+
+def read(document: dict[str, Any]) -> tuple[str, Plan]:
+    body = WorkflowCreate.model_validate({"source": "human"} | document)
+    return body.title, body.plan()
+
+
+def ids(document: Document) -> list[str]:
+    return [line.id for line in forms.lines(document)]
+
+
+def edited(document: Document, place: int = 0, **typed: str) -> Document:
+    """The document after someone typed into the open step's fields; ``_`` in names stands for the dots."""
+    data = sent(forms.step_form(document, place)) | {
+        f"s.{name.replace('__', '.')}": text for name, text in typed.items()
+    }
+    return forms.read_step(document, place, data)
+
+
+# -- Nothing is lost -------------------------------------------------------------------------------
+
+
+@RANDOM
+@given(plans())
+def test_a_form_that_nobody_touched_changes_nothing(plan: dict[str, Any]) -> None:
+    assert not problems(read(plan)[1])
+    document = forms.document_of(plan)
+    assert read(document) == read(plan), "bare, it says the same"
+    for place in range(len(document["steps"])):
+        assert forms.read_step(document, place, sent(forms.step_form(document, place))) == document
+    assert forms.read_plan(document, sent(forms.plan_form(document))) == document
+
+
+@RANDOM
+@given(plans())
+def test_whatever_a_plan_can_say_can_be_typed(plan: dict[str, Any]) -> None:
+    """Into blank forms; a browser makes all line ends alike."""
+    wanted = json.loads(json.dumps(forms.document_of(plan)).replace("\\r\\n", "\\n").replace("\\r", "\\n"))
+    blank = doc(*({"id": step["id"], "type": "task", "goal": "?"} for step in wanted["steps"]))
+    typed = blank
+    for place, step in enumerate(wanted["steps"]):
+        for name in ("criteria", "fields", "instance_params"):
+            for _ in step.get(name, []):
+                typed = forms.add_row(typed, place, name)
+        data = sent(forms.step_form(wanted, place))
+        data.pop("s.inside")
+        typed = forms.read_step(typed, place, data)
+    for _ in wanted["groups"]:
+        typed = forms.add_row(typed, None, "groups")
+    typed = forms.read_plan(typed, sent(forms.plan_form(wanted)))
+    title, made = read(typed)
+    expected_title, expected = read(wanted)
+    assert title == expected_title
+    assert _blank_is_nothing(made) == _blank_is_nothing(expected)
+
+
+def _blank_is_nothing(plan: Plan) -> str:
+    """A form can't tell a blank text from none where none is allowed; nothing else may differ."""
+    return repr(plan).replace("=''", "=None")
+
+
+@RANDOM
+@given(plans())
+def test_forms_and_json_turn_into_each_other(plan: dict[str, Any]) -> None:
+    document = forms.document_of(plan)
+    for indent in (2, None):
+        again = forms.read_json(forms.json_text(document, indent=indent))
+        assert again == document
+        assert repr(again) == repr(document), "1 is not 1.0, and keys keep their order"
+
+
+@pytest.mark.skipif(not REAL, reason="the real plans are not here")
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_real_plans_pass_through_forms_unharmed(path: Path) -> None:
+    given = json.loads(path.read_bytes())
+    document = {"title": given["title"], "steps": given["steps"], "groups": given.get("groups", [])}
+    for place in range(0, len(document["steps"]), 50):
+        form = forms.step_form(document, place)
+        assert len(list(form.data())) < 200
+        assert forms.read_step(document, place, sent(form)) == document
+    assert sorted(line.place for line in forms.lines(document)) == list(range(len(document["steps"])))
+    assert forms.read_json(forms.json_text(document)) == document
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "b", "c"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "text", "id", "x"]), inner)
+    ),
+    max_leaves=4,
+)
+KEYS = [
+    "id",
+    "type",
+    "goal",
+    "depends_on",
+    "inputs",
+    "criteria",
+    "body",
+    "fields",
+    "instance_params",
+    "group",
+    "foo",
+]
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from(KEYS), ANYTHING | st.sampled_from(["loop", "task"])),
+        min_size=1,
+        max_size=4,
+    ),
+    st.data(),
+)
+def test_what_is_no_plan_is_shown_and_kept_all_the_same(
+    steps: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    document = doc(*steps)
+    assert forms.obstacle(document) is None
+    place = data.draw(st.sampled_from(range(len(steps))))
+    assert forms.read_step(document, place, sent(forms.step_form(document, place))) == document
+    assert sorted(line.place for line in forms.lines(document)) == list(range(len(steps)))
+    for above in (True, False):
+        made, at = forms.add_step(document, place, above=above)
+        assert made["steps"][at]["goal"] == ""
+        moved, to = forms.move_step(document, place, up=above)
+        assert len(moved["steps"]) == len(steps)
+        assert 0 <= to < len(steps)
+    rest, _ = forms.remove_step(document, place)
+    assert len(rest["steps"]) == len(steps) - 1
+    forms.choices(document, place)
+    forms.dependents(document, place)
+    forms.without_blank_rows(document)
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ([], ""),
+        ("x", ""),
+        ({"steps": 5}, "/steps"),
+        ({"steps": [{}, 5]}, "/steps/1"),
+        ({"groups": "x"}, "/groups"),
+    ],
+)
+def test_what_forms_cannot_show_says_where(document: Any, pointer: str) -> None:
+    found = forms.obstacle(document)
+    assert found is not None
+    assert found.pointer == pointer
+
+
+# -- Typing ----------------------------------------------------------------------------------------
+
+
+def test_a_text_that_should_be_json_stays_as_it_was_typed() -> None:
+    typed = edited(doc(task("a", inputs={"x": 1})), inputs='{"x": 1,')
+    assert typed["steps"][0]["inputs"] == '{"x": 1,'
+    assert forms.step_form(typed, 0).boxes["inputs"].value == '{"x": 1,'
+    assert edited(typed, inputs='{"x": 1, "y": [true]}')["steps"][0]["inputs"] == {"x": 1, "y": [True]}
+    assert "inputs" not in edited(typed, inputs="  ")["steps"][0]
+
+
+def test_a_key_that_stands_twice_is_not_swallowed() -> None:
+    typed = edited(doc(task("a")), inputs='{"x": 1, "x": 2}')
+    assert typed["steps"][0]["inputs"] == '{"x": 1, "x": 2}'
+
+
+def test_a_new_id_is_followed_wherever_the_old_one_was_named() -> None:
+    document = doc(task("a"), task("b", depends_on=["a"]), loop("l", ["c"], depends_on=["a"]), task("c"))
+    typed = edited(document, id=" first ")
+    assert [step.get("depends_on", []) for step in typed["steps"]] == [[], ["first"], ["first"], []]
+    assert edited(document, 3, id="inner")["steps"][2]["body"] == ["inner"]
+
+
+def test_an_id_that_another_step_has_is_not_followed() -> None:
+    document = doc(task("a"), task("b", depends_on=["a"]), task("c"))
+    assert edited(document, id="c")["steps"][1]["depends_on"] == ["a"]
+
+
+def test_ids_are_read_one_a_line_or_with_commas_and_one_more_can_be_named() -> None:
+    document = doc(task("a"), task("b"), task("c"), task("d"))
+    typed = edited(document, 3, depends_on="a, b\r\n\r\n", depends_on__add=" c ")
+    assert typed["steps"][3]["depends_on"] == ["a", "b", "c"]
+    assert "depends_on" not in edited(typed, 3, depends_on="")["steps"][3]
+
+
+def test_a_checkpoint_is_for_a_person_and_a_task_has_no_failure_rule() -> None:
+    made = edited(doc({"id": "a", "type": "task", "goal": "g"}), type="checkpoint")["steps"][0]
+    assert made["harness"] == "human"
+    made = edited(doc(loop("l", ["a"], on_instance_failure="continue"), task("a")), type="task")["steps"][0]
+    assert "on_instance_failure" not in made
+    assert made["body"] == ["a"], "what somebody wrote stays, for them to take out"
+
+
+def test_rows_are_added_filled_in_and_dropped() -> None:
+    document = forms.add_row(doc(checkpoint("a", fields=[{"name": "why"}])), 0, "fields")
+    typed = edited(document, fields__1__name="when", fields__1__hint="a date", fields__1__required="no")
+    assert typed["steps"][0]["fields"] == [
+        {"name": "why"},
+        {"name": "when", "hint": "a date", "required": False},
+    ]
+    assert forms.drop_row(typed, 0, "fields", 0)["steps"][0]["fields"][0]["name"] == "when"
+    groups = forms.add_row(doc(), None, "groups")
+    assert groups["groups"] == [{"path": ""}]
+
+
+def test_rows_that_were_never_filled_in_are_not_saved() -> None:
+    document = forms.add_row(
+        forms.add_row(doc(task("a", criteria=["it holds"])), 0, "criteria"), None, "groups"
+    )
+    assert list(forms.blank_rows(document)) == ["/steps/0/criteria/1", "/groups/0"]
+    kept = forms.without_blank_rows(document)
+    assert kept["steps"][0]["criteria"] == ["it holds"]
+    assert kept["groups"] == []
+
+
+def test_a_list_longer_than_a_form_should_be_is_shown_as_json() -> None:
+    document = doc(task("a", criteria=[f"c {at}" for at in range(forms.MOST_ROWS + 1)]))
+    rows = forms.step_form(document, 0).lists["criteria"]
+    assert not rows.rows
+    assert rows.json is not None
+    typed = edited(document, criteria__json='["one"]')
+    assert typed["steps"][0]["criteria"] == ["one"]
+
+
+# -- Buttons ---------------------------------------------------------------------------------------
+
+
+def test_a_step_is_added_beside_another_in_the_same_body_and_counts_on() -> None:
+    document = doc(task("s_01"), loop("l", ["s_02", "s_03"]), task("s_02", harness="codex"), task("s_03"))
+    below, at = forms.add_step(document, 2)
+    assert below["steps"][at] == {"id": "s_04", "type": "task", "goal": "", "harness": "codex"}
+    assert ids(below) == ["s_01", "l", "s_02", "s_04", "s_03"]
+    above, at = forms.add_step(document, 0, above=True)
+    assert (at, ids(above)[0]) == (0, "s_04")
+    _, at = forms.add_step(document, None)
+    assert at == 4
+    assert forms.add_step(doc(), None) == (doc({"id": "step_01", "type": "task", "goal": ""}), 0)
+
+
+def test_a_removed_step_leaves_the_order_of_the_rest_as_it_was() -> None:
+    document = doc(
+        task("a"), task("b", depends_on=["a"]), task("c", depends_on=["b", "a"]), task("d", depends_on=["b"])
+    )
+    rest, gone = forms.remove_step(document, 1)
+    assert [step.get("depends_on", []) for step in rest["steps"]] == [[], ["a"], ["a"]]
+    assert gone == forms.Removal("b", ("c", "d"))
+    assert not problems(read(rest)[1])
+
+
+def test_the_body_of_a_removed_construct_stands_where_it_stood() -> None:
+    document = doc(loop("l", ["p", "z"]), parallel("p", ["a", "b"]), task("a"), task("b"), task("z"))
+    rest, gone = forms.remove_step(document, 1)
+    assert rest["steps"][0]["body"] == ["a", "b", "z"]
+    assert gone.freed == ("a", "b")
+    rest, _ = forms.remove_step(document, 0)
+    assert ids(rest) == ["p", "a", "b", "z"]
+
+
+def test_one_of_two_steps_with_the_same_id_goes_alone() -> None:
+    rest, _ = forms.remove_step(doc(task("a"), task("a"), task("b", depends_on=["a"])), 1)
+    assert rest["steps"][1]["depends_on"] == ["a"]
+
+
+def test_steps_move_among_those_of_their_own_body() -> None:
+    document = doc(task("a"), loop("l", ["x", "y"]), task("x"), task("y"), task("b"))
+    moved, at = forms.move_step(document, 4, up=True)
+    assert ids(moved) == ["a", "b", "l", "x", "y"]
+    assert moved["steps"][at]["id"] == "b"
+    moved, at = forms.move_step(document, 2, up=False)
+    assert ids(moved) == ["a", "l", "y", "x", "b"]
+    assert at == 2
+    assert forms.move_step(document, 0, up=True) == (document, 0)
+    assert forms.move_step(document, 4, up=False) == (document, 4)
+
+
+def test_a_step_is_put_into_a_body_and_taken_out_again() -> None:
+    document = doc(task("a"), loop("l", ["x"]), task("x"))
+    inside = edited(document, 0, inside="l")
+    assert inside["steps"][1]["body"] == ["x", "a"]
+    assert edited(inside, 0, inside="") == document
+
+
+def test_only_what_keeps_the_rules_is_offered() -> None:
+    document = doc(
+        task("a"),
+        task("b", depends_on=["a"]),
+        loop("l", ["x", "m"]),
+        task("x"),
+        loop("m", ["y"]),
+        task("y"),
+        task("c"),
+    )
+    told = forms.choices(document, 1)
+    assert [step["id"] for step in told.needs] == ["l", "c"]
+    assert [step["id"] for step in told.around] == ["l", "m"]
+    told = forms.choices(document, 4)
+    assert [step["id"] for step in told.needs] == ["x"]
+    assert [step["id"] for step in told.members] == ["a", "b", "c"]
+    assert [step["id"] for step in told.around] == ["l"]
+    assert [step["id"] for step in forms.choices(document, 2).around] == [], (
+        "nothing stands inside its own body"
+    )
+    assert forms.dependents(document, 0) == ["b"]
+
+
+# -- Problems --------------------------------------------------------------------------------------
+
+
+def test_each_problem_stands_at_its_field_and_the_rest_at_the_top() -> None:
+    document = doc(task("z"), task("a", criteria=["", "x"], inputs="{"), groups=[{"path": "g"}])
+    found = [
+        Problem("/steps/1/goal", "must not be blank"),
+        Problem("/steps/1/criteria/0", "must not be blank"),
+        Problem("/steps/1/criteria", "apply only to tasks"),
+        Problem("/steps/1/depends_on/3", "unknown step"),
+        Problem("/steps/1/inputs/deep/er", "too large"),
+        Problem("/steps/1/foo", "unknown field 'foo': leave it out"),
+        Problem("/groups/0/path", "is nobody's"),
+        Problem("/steps", "at least one"),
+        Problem("/title", "must not be blank"),
+    ]
+    form = forms.step_form(document, 1, found)
+    assert form.boxes["goal"].problems == ("must not be blank",)
+    assert form.lists["criteria"].rows[0]["text"].problems == ("must not be blank",)
+    assert form.lists["criteria"].problems == ("apply only to tasks",)
+    assert form.boxes["depends_on"].problems == ("unknown step",)
+    assert form.boxes["inputs"].problems == ("too large",)
+    assert form.stray == ("foo: unknown field 'foo': leave it out",)
+    whole = forms.plan_form(document, found)
+    assert whole.boxes["title"].problems == ("must not be blank",)
+    assert whole.lists["groups"].rows[0]["path"].problems == ("is nobody's",)
+    assert whole.stray == ("steps: at least one",)
+    assert [line.problems for line in forms.lines(document, found)] == [0, 6]
+
+
+def test_every_step_is_listed_even_where_bodies_go_round_in_a_circle() -> None:
+    document = doc(loop("l", ["m"]), loop("m", ["l"]), task("a"), task("a"))
+    assert ids(document) == ["a", "a", "l", "m"]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "place", "slot"),
+    [
+        ("/title", None, "title"),
+        ("", None, ""),
+        ("/groups/2/path", None, "groups-2-path"),
+        ("/steps", None, "steps"),
+        ("/steps/3", 3, ""),
+        ("/steps/3/goal", 3, "goal"),
+        ("/steps/3/inputs/a/b", 3, "inputs"),
+        ("/steps/3/criteria", 3, "criteria"),
+        ("/steps/3/criteria/1", 3, "criteria-1"),
+        ("/steps/3/criteria/1/text", 3, "criteria-1"),
+        ("/steps/3/fields/0", 3, "fields-0-name"),
+        ("/steps/3/fields/0/hint", 3, "fields-0-hint"),
+    ],
+)
+def test_a_problem_leads_to_its_field(pointer: str, place: int | None, slot: str) -> None:
+    assert forms.slot_of(pointer) == (place, slot)
