@@ -200,7 +200,13 @@ def send_again(request: HttpRequest, *, signed_in: bool) -> HttpResponse:
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Django's hook for a form without its CSRF token: mostly a page that was opened before signing in."""
+    """Django's hook for a form without its CSRF token: mostly a page that was opened before signing in.
+
+    What such a page asks for in secret, and the admin site's forms, are never shown again.
+    """
+    if request.path_info.startswith(("/signin", "/password", "/admin/", "/signout", "/tokens")):
+        context = {"kept": [], "version": settings.CHIEF_VERSION}
+        return render(request, "pages/send_again.html", context, status=403)
     user = getattr(request, "user", None)
     return send_again(request, signed_in=user is not None and user.is_authenticated)
 
