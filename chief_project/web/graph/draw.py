@@ -1,0 +1,71 @@
+"""The three drawings that pages ask for."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from threading import Lock
+
+from django.utils.translation import gettext as _
+
+from chief_project.web.graph.drawing import Drawing, finished
+from chief_project.web.graph.folding import Folding, fold_plan
+from chief_project.web.graph.parts import Links, fold_title, title
+from chief_project.web.graph.plans import plan_scene
+from chief_project.web.graph.scene import place
+from workflows.domain.plan import Plan
+
+_KEPT = 256
+_foldings: OrderedDict[Hashable, Folding] = OrderedDict()
+_lock = Lock()
+
+
+def draw_plan(
+    plan: Plan,
+    *,
+    key: Hashable,
+    href: Callable[[str], str],
+    selected: str | None = None,
+    opened: frozenset[str] = frozenset(),
+    open_href: Callable[[str], str],
+    notes: Mapping[str, int] | None = None,
+    marks: Mapping[str, str] | None = None,
+) -> Drawing:
+    """A plan as it was planned.
+
+    ``key`` names the plan for ever (its id): what was folded is kept by it. ``href`` and ``open_href`` give the link of
+    a step's and a fold's id, ``notes`` how many are open on a step, ``marks`` a short word beside it ("new").
+    """
+    folding = _folded(plan, key, opened)
+    links = Links(href, open_href)
+    scene = plan_scene(plan, folding, links, notes=notes or {}, marks=marks or {})
+    return finished(
+        scene,
+        placed=place(scene),
+        label=_("Plan graph: %(count)s steps") % {"count": len(plan.steps)},
+        selected=selected,
+        boxes=folding.boxes,
+        folded=folding.hidden,
+        level=folding.level,
+        unfolded=_unfolded(plan, folding),
+    )
+
+
+def _unfolded(plan: Plan, folding: Folding) -> tuple[tuple[str, str], ...]:
+    return tuple((fold.id, title(fold_title(plan, fold))) for fold in folding.opened)
+
+
+def _folded(
+    plan: Plan, key: Hashable, opened: frozenset[str], drawn: Mapping[str, int] | None = None
+) -> Folding:
+    """The plan's folding, kept by what decides it."""
+    known = (key, opened, frozenset((drawn or {}).items()))
+    with _lock:
+        found = _foldings.get(known)
+        if found is not None:
+            _foldings.move_to_end(known)
+            return found
+    made = fold_plan(plan, opened=opened, drawn=drawn)
+    with _lock:
+        _foldings[known] = made
+        while len(_foldings) > _KEPT:
+            _foldings.popitem(last=False)
+    return made

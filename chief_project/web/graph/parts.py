@@ -1,0 +1,234 @@
+"""What a plan's and a run's drawing have in common: boxes for steps and folds, edges and groups between them."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chief_project.web.graph import words
+from chief_project.web.graph.folding import Fold, Unit, layers
+from chief_project.web.graph.scene import Badge, Edge, Group, Node, Scope, reduced
+from chief_project.web.graph.text import clip, plain, width, wrap
+from workflows.domain.plan import Plan, Step
+
+WIDTHS = ((4, 220), (6, 188))
+NARROW = 160
+CHECKPOINT = 14  # how far a checkpoint's points reach out
+LINE = 16
+EDGES_AS_SAID = 12  # boxes; beyond, edges that longer ways imply are left out
+
+_PLACEHOLDER = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
+_JOINTS = re.compile(r"[^./:_-]*[./:_-]+|[^./:_-]+")
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where boxes lead: a step by its id or path, a fold by its id; counts only where there is a page for them."""
+
+    href: Callable[[str], str]
+    open_href: Callable[[str], str] = field(default=lambda fold_id: "")
+    counted: Callable[[str, str], str] | None = None
+
+
+def filled(text: str, values: Mapping[str, Any]) -> str:
+    """``text`` with each ``{{ name }}`` that is known said; values are text, and aren't filled in turn."""
+    if not values or "{{" not in text:
+        return text
+    return _PLACEHOLDER.sub(
+        lambda found: value_text(values[found[1]]) if found[1] in values else found[0], text
+    )
+
+
+def value_text(value: object) -> str:
+    """A metadata value on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return plain(str(value)[:400])
+
+
+def facts_text(metadata: Mapping[str, Any]) -> str:
+    """The first few of what was reported as metadata."""
+    said = [f"{plain(key[:80])}={value_text(value)[:80]}" for key, value in list(metadata.items())[:4]]
+    return ", ".join(said) + (" …" if len(metadata) > 4 else "")
+
+
+def title(goal: str) -> str:
+    """A goal whose first word, where it is a long dotted name, is told by its end."""
+    first, space, rest = plain(goal[:600]).partition(" ")
+    if len(first) <= 30:
+        return first + space + rest
+    parts = _JOINTS.findall(first)
+    kept = parts.pop() if parts else first
+    while parts and len(parts[-1]) + len(kept) <= 28:
+        kept = parts.pop() + kept
+    return ("…" if parts else "") + kept + space + rest
+
+
+def box(step: Step, *, id: str, href: str, wide: int, goal: str, small: bool) -> Node:  # noqa: A002 - it is one
+    """A box for one step that is no construct."""
+    shape = (
+        step.type if step.type in {"task", "checkpoint"} else "ref" if step.type == "workflow_ref" else "task"
+    )
+    size = 12 if small else 13
+    lines = wrap(title(goal), wide - 20, 3 if small else 2, size)
+    node = Node(
+        id=id, href=href, shape=shape, name=step.id, goal=plain(goal), width=wide,
+        height=box_height(len(lines)), lines=lines, small=small,
+    )  # fmt: skip
+    if shape == "checkpoint":
+        node.icon = "checkpoint"
+        node.width += 2 * CHECKPOINT
+    elif shape == "ref":
+        node.icon = "n-flows"
+    return node
+
+
+def box_height(lines: int) -> int:
+    """So that boxes of one row mostly agree: one line takes the room of two only where the text is large."""
+    return 32 + LINE * max(1, lines)
+
+
+def fold_title(plan: Plan, fold: Fold) -> str:
+    """What a fold's steps have in common, else the first and the last of them."""
+    goals = [plan.by_id[each].goal[:300] for each in fold.members]
+    if fold.why == "group":
+        path = plan.by_id[fold.members[0]].group or ""
+        paths = {plan.by_id[each].group for each in fold.members}
+        return path if len(paths) == 1 else path.split("/")[0]
+    if fold.why == "closed":
+        return goals[0]
+    if fold.why in {"alike", "words"}:
+        common = _common(goals)
+        if len(common) >= 4:
+            return common
+    return f"{title(goals[0])} … {title(goals[-1])}"
+
+
+def _common(goals: Sequence[str]) -> str:
+    first, last = min(goals), max(goals)
+    length = 0
+    while length < min(len(first), len(last)) and first[length] == last[length]:
+        length += 1
+    if length < len(first) and first[length : length + 1].isalnum() and first[length - 1 : length].isalpha():
+        shorter = re.sub(r"\w+$", "", first[:length])
+        length = len(shorter) if len(shorter) >= 4 else length
+    return re.sub(r"[\W_]+(?:id|no|nr)?[\W_\d]*$", "", first[:length], flags=re.IGNORECASE)
+
+
+def fold_box(plan: Plan, fold: Fold, *, id: str, links: Links, wide: int, small: bool) -> Node:  # noqa: A002
+    """A box for several steps, without their states."""
+    goal = fold_title(plan, fold)
+    size = 12 if small else 13
+    lines = wrap(title(goal), wide - 20, 2, size)
+    return Node(
+        id=id, href=links.open_href(fold.id), shape="fold", name=words.steps_word(len(fold.steps)),
+        goal=plain(goal), width=wide, height=box_height(len(lines)) + 18, lines=lines, small=small, backs=1,
+        covers=frozenset(fold.steps), total=len(fold.steps), about=_range(fold),
+    )  # fmt: skip
+
+
+def _range(fold: Fold) -> str:
+    """The first and the last id of a fold."""
+    return f"{fold.members[0]} … {fold.members[-1]}" if len(fold.members) > 1 else fold.members[0]
+
+
+def step_width(plan: Plan, units: Sequence[Unit]) -> int:
+    """Boxes are narrower where many stand side by side."""
+    firsts = [unit if isinstance(unit, str) else unit.members[0] for unit in units]
+    known = [each for each in firsts if each in plan.by_id]
+    in_row: dict[int, int] = {}
+    for rank in layers(plan, known).values():
+        in_row[rank] = in_row.get(rank, 0) + 1
+    most = max(in_row.values(), default=1)
+    return next((wide for limit, wide in WIDTHS if most <= limit), NARROW)
+
+
+def notes_badge(count: int) -> list[Badge]:
+    """How many notes are open, where some are."""
+    return [Badge("note", count, words.notes_word(count))] if count else []
+
+
+def assemble(
+    plan: Plan,
+    units: Sequence[Unit],
+    nodes: list[Node],
+    *,
+    around: str | None,
+    kind: Callable[[int, int], str],
+) -> Scope:
+    """A scope of ``nodes``, one per unit, with the edges and groups that the plan gives them.
+
+    ``around`` is the group of the construct they are in; ``kind`` tells an edge's kind from the places of its ends.
+    """
+    owner = {
+        step_id: number
+        for number, unit in enumerate(units)
+        for step_id in ((unit,) if isinstance(unit, str) else unit.members)
+    }
+    pairs: dict[tuple[int, int], None] = {}
+    for step_id, head in owner.items():
+        for needed in plan.by_id[step_id].depends_on if step_id in plan.by_id else ():
+            tail = owner.get(needed)
+            if tail is not None and tail != head:
+                pairs[tail, head] = None
+    edges = list(pairs)
+    if len(units) > EDGES_AS_SAID or any(not isinstance(unit, str) for unit in units):
+        edges = reduced(len(units), edges)
+    return Scope(
+        nodes=nodes,
+        edges=[Edge(tail, head, kind(tail, head)) for tail, head in edges],
+        groups=_groups(plan, units, around),
+    )
+
+
+def _groups(plan: Plan, units: Sequence[Unit], around: str | None) -> list[Group]:
+    known: dict[str, Group] = {}
+    tops: list[Group] = []
+    for number, unit in enumerate(units):
+        path = _path_of(plan, unit)
+        if not path:
+            continue
+        parts = path.split("/")
+        holder: Group | None = None
+        for depth in range(1, len(parts) + 1):
+            here = "/".join(parts[:depth])
+            if around is not None and (around == here or around.startswith(f"{here}/")):
+                continue
+            if here not in known:
+                known[here] = Group(here, parts[depth - 1], [])
+                (tops if holder is None else holder.inner).append(known[here])
+            holder = known[here]
+        if holder is not None:
+            holder.members.append(number)
+    return tops
+
+
+def _path_of(plan: Plan, unit: Unit) -> str | None:
+    members = (unit,) if isinstance(unit, str) else unit.members
+    if not isinstance(unit, str) and unit.why == "group":
+        return None
+    paths = {plan.by_id[each].group if each in plan.by_id else None for each in members}
+    return paths.pop() if len(paths) == 1 else None
+
+
+def head_width(name: str, goal: str, right: str) -> int:
+    """The least width of a container's head: as much of its title as is worth reading."""
+    return round(
+        31
+        + min(width(plain(goal[:300]), 13, bold=True), 190)
+        + 12
+        + min(width(name, 11, mono=True), 110)
+        + 16
+        + width(right, 12, bold=True)
+        + 14
+    )
+
+
+def loop_lines(condition: str | None) -> tuple[str, ...]:
+    """A return edge's label."""
+    return wrap(words.again_until(condition), 108, 5, 12)
+
+
+def clipped(text: str, room: float) -> str:
+    """An id in the room that is left, or nothing where too little is."""
+    return clip(text, room, 11, mono=True) if room > 34 else ""
