@@ -3,20 +3,17 @@
 from collections.abc import Collection
 from typing import Any
 
-from django.db.models import Count, Max
-
+from amendments.domain.words import describe_operations, together
 from amendments.mappers import OPERATION_COLUMNS, operation_values
 from amendments.models import Amendment, Operation
+from amendments.selectors.standings import standings_of
 from amendments.selectors.waiting import waiting_rows
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.paging import Page, Paging
 from chief_project.shared.reading import one_moment
-from runs.domain.status import FINISHED
-from runs.models import Question, StepState
+from runs.models import Question
 from runs.selectors.evidence import failures, surroundings
 from runs.selectors.waiting import Waiting
-from workflows.domain.diff import plan_diff
-from workflows.domain.plan import Plan
 from workflows.mappers import load_plans
 from workflows.selectors.looks import drafts_as_read
 
@@ -26,11 +23,9 @@ Document = dict[str, Any]
 def needs_you(*, caller: Caller, paging: Paging, project: str | None = None) -> Page:
     """``list_waiting``'s items, the longest waiting first, each with its ``card`` (``card_of``) and with more.
 
-    A draft has what ``drafts_as_read`` tells. An amendment has ``changes``, its operations in plain facts: ``{op,
-    step_id, target_step_id, type, goal, instance, fields, states, done_at}``, where ``step_id`` is the step that comes,
-    changes, goes or runs again, ``fields`` the names of what changes in it, ``states`` ``{status: how many copies}``
-    and ``done_at`` when the newest of them finished; and ``edits``, the finished steps it touches. A checkpoint and a
-    question have what ``surroundings`` tells, a failed run what ``failures`` does.
+    A draft has what ``drafts_as_read`` tells. An amendment has ``told``, what its operations come to for a summary
+    (``together``), and ``edits``, the steps whose results it moves to history. A checkpoint and a question have what
+    ``surroundings`` tells, a failed run what ``failures`` does.
 
     ``project``: a label, or ``UNLABELLED``. A fixed number of statements, at most 32 beside those of plans that aren't
     cached.
@@ -87,7 +82,7 @@ def _more(caller: Caller, rows: list[Waiting]) -> dict[tuple[str, Any], Document
 
 
 def _changes(amendment_pks: Collection[int]) -> dict[int, Document]:
-    """By row id: ``changes`` and ``edits``. Three statements."""
+    """By row id: ``told`` and ``edits``. Three statements."""
     if not amendment_pks:
         return {}
     rows = {
@@ -105,51 +100,14 @@ def _changes(amendment_pks: Collection[int]) -> dict[int, Document]:
     ):
         columns.setdefault(pk, []).append(tuple(operation))
     targets = {operation[1] for each in columns.values() for operation in each}
-    copies: dict[tuple[int, str], Document] = {}
-    counted = StepState.objects.filter(run__in={run_pk for run_pk, _ in rows.values()}, step_id__in=targets)
-    for run_pk, step_id, status, count, done_at in counted.values_list(
-        "run_id", "step_id", "status"
-    ).annotate(Count("pk"), Max("completed_at")):
-        copy = copies.setdefault((run_pk, step_id), {"states": {}, "done_at": None})
-        copy["states"][status] = count
-        if status in FINISHED and (copy["done_at"] is None or done_at > copy["done_at"]):
-            copy["done_at"] = done_at
-    found = {}
+    standings = standings_of([run_pk for run_pk, _ in rows.values()], targets)
+    found: dict[int, Document] = {}
     for pk, (run_pk, plan_pk) in rows.items():
-        changes = [
-            change | copies.get((run_pk, change["step_id"]), {"states": {}, "done_at": None})
-            for change in _plain(columns.get(pk, []), plans[plan_pk])
-        ]
-        edited = {
-            change["step_id"]: None
-            for change in changes
-            if change["op"] in {"replay_step", "update_step", "remove_step"}
-            and not FINISHED.isdisjoint(change["states"])
-        }
-        found[pk] = {"changes": changes, "edits": list(edited)}
-    return found
-
-
-def _plain(columns: list[tuple[Any, ...]], before: Plan) -> list[Document]:
-    """Operations as facts. A target may be a step that an earlier operation of the set brought."""
-    steps = dict(before.by_id)
-    told = []
-    for operation in operation_values(columns):
-        was, now = steps.get(operation.target), operation.step
-        updates = operation.op == "update_step" and was is not None and now is not None
-        fields = plan_diff(Plan((was,)), Plan((now,)))["changed"] if was and now and updates else []
-        step = now or was
-        told.append(
-            {
-                "op": operation.op,
-                "step_id": now.id if now is not None else operation.target,
-                "target_step_id": operation.target,
-                "type": None if step is None else step.type,
-                "goal": None if step is None else step.goal,
-                "instance": operation.instance_id or "/".join(operation.instance_path or ()) or None,
-                "fields": [name for change in fields for name in change["fields"]],
-            }
+        told = describe_operations(
+            operation_values(columns.get(pk, ())), plans[plan_pk], standings.get(run_pk, {})
         )
-        if now is not None:
-            steps[now.id] = now
-    return told
+        found[pk] = {
+            "told": together(told),
+            "edits": list(dict.fromkeys(each.step.id for each in told if each.keeps)),
+        }
+    return found

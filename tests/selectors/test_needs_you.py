@@ -83,18 +83,20 @@ def test_an_amendment_says_in_facts_what_each_operation_does(relay: Caller) -> N
     )
     (card,) = cards(relay)
     assert card["card"] == f"amendment:{made['amendment_id']}"
-    told = [
-        (each["op"], each["step_id"], each["goal"], each["fields"], each["states"])
-        for each in card["changes"]
+    assert [(each.code, each.step.id, each.changed) for each in card["told"]] == [
+        ("inserts", "seed", ()),
+        ("rewords", "seed", ("goal",)),
+        ("reruns", "a", ()),
+        ("changes", "b", ("goal", "criteria")),
+        ("removes", "c", ()),
     ]
-    assert told == [
-        ("insert_after", "seed", "Try two more seeds", [], {}),
-        ("update_step", "seed", "Try three more seeds", ["goal"], {}),
-        ("replay_step", "a", "Do a", [], {"completed": 1}),
-        ("update_step", "b", "Do b better", ["goal", "criteria"], {"pending": 1}),
-        ("remove_step", "c", "Do c", [], {"pending": 1}),
+    assert [each.standing and each.standing.word for each in card["told"]] == [
+        None,
+        None,
+        "finished",
+        "waiting",
+        "waiting",
     ]
-    assert [each["done_at"] is not None for each in card["changes"]] == [False, False, True, False, False]
     assert card["edits"] == ["a"]
 
 
@@ -105,9 +107,8 @@ def test_an_amendment_of_a_body_step_counts_its_copies(relay: Caller) -> None:
         report(relay, f"p/inst_0{index}/b", status)
     propose(relay, replay("b", instance_id="inst_00"), kind="history_edit")
     (card,) = cards(relay)
-    (change,) = card["changes"]
-    assert change["states"] == {"completed": 1, "failed": 1, "running": 1}
-    assert change["instance"] == "inst_00"
+    (told,) = card["told"]
+    assert (told.path, told.standing.counts) == ("p/inst_00", {"completed": 1, "failed": 1, "running": 1})
 
 
 def test_a_checkpoint_brings_what_led_to_it(relay: Caller) -> None:
