@@ -248,6 +248,12 @@ def newest_entry() -> int:
     return newest or 0
 
 
+def registered_by(*, run_id: str) -> str | None:
+    """Who registered a run, as its stream's first entry says; for who may read the run. One statement."""
+    stream = stream_name(workflow_id=None, run_id=run_id)
+    return AuditEntry.objects.filter(stream=stream, position=1).values_list("actor", flat=True).first()
+
+
 def list_audit(
     *,
     caller: Caller,

@@ -37,6 +37,8 @@ def plain_rows(queryset: QuerySet[Any, Any], columns: Sequence[str]) -> list[lis
                 row[place] = loads(text)
         for place in times:
             moment = row[place]
-            if isinstance(moment, str):  # SQLite keeps UTC without saying so
-                row[place] = from_text(moment).replace(tzinfo=UTC)
+            if isinstance(moment, str):
+                moment = from_text(moment)
+            if moment is not None and moment.tzinfo is None:  # SQLite keeps UTC without saying so
+                row[place] = moment.replace(tzinfo=UTC)
     return rows

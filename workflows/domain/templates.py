@@ -180,6 +180,16 @@ def fill(title: str, plan: Plan, values: Mapping[str, str]) -> tuple[str, Plan]:
     return _rewrite(title, plan, lambda text, _where, _branch: _PLACEHOLDER.sub(value_of, text))
 
 
+def for_branch(text: str, brought: Mapping[str, Any]) -> str:
+    """``text`` as it reads in a branch: placeholders of what the branch ``brought`` are filled, others left standing."""
+
+    def value(match: re.Match[str]) -> str:
+        found = brought.get(match["name"])
+        return match[0] if found is None or isinstance(found, dict | list) else str(found)
+
+    return _PLACEHOLDER.sub(value, text) if "{{" in text else text
+
+
 def ensure_filled(title: str, plan: Plan) -> None:
     """Raise ``ValidationFailed`` where values left a text blank that a plan needs; its other rules are judged apart."""
     texts: list[tuple[Where, str]] = [(("title",), title)]

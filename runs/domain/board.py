@@ -1,0 +1,287 @@
+"""A run's tree as a flat list in reading order, with when each thing ran and waited for a person. Pure.
+
+What timelines, tables and outlines show. Texts that people read aren't in here; they are read for what is shown.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+from runs.domain.paths import Path, parameters_of
+from workflows.domain.plan import CONSTRUCTS, Plan, Step
+from workflows.domain.templates import for_branch
+
+Cause = Literal["question", "checkpoint", "amendment"]
+MOST_IN_FULL = 12  # branches of one construct on a timeline, beside those that ask for attention
+MOST_NAMED = 50  # of those that do
+_ASK = frozenset({"failed", "running"})
+
+
+class Span(NamedTuple):
+    """When a person was waited for; ``until`` is None while that goes on."""
+
+    since: datetime
+    until: datetime | None
+    cause: Cause
+
+
+@dataclass(slots=True)
+class Node:
+    """A step's state or an instance.
+
+    ``name`` is the step's id, or what an instance is called: ``paper=2203.15556`` by its parameters, else its id.
+    ``step`` is what the plan says of it (of an instance: of its construct), None for what an amendment took out.
+    ``brought`` is what the instances on its path brought, by parameter. ``waiting`` says that a person is waited for
+    here or anywhere below. ``inside`` counts an instance's steps and a construct's instances.
+    """
+
+    kind: Literal["step", "instance"]
+    pk: int
+    path: Path
+    name: str
+    type: str
+    step: Step | None
+    status: str
+    skip_cause: str | None
+    stale: bool
+    failures: int
+    started_at: datetime | None
+    completed_at: datetime | None
+    brought: Mapping[str, Any]
+    spans: list[Span] = field(default_factory=list)
+    waiting: bool = False
+    inside: int = 0
+
+    @property
+    def depth(self) -> int:
+        """0 at top level."""
+        return len(self.path) - 1
+
+    @property
+    def goal(self) -> str:
+        """The step's goal as it reads here; empty for what an amendment took out."""
+        return "" if self.step is None else for_branch(self.step.goal, self.brought)
+
+    @property
+    def look(self) -> str:
+        """The state that a person is told: ``stale`` and ``waiting`` before what is stored."""
+        if self.stale:
+            return "stale"
+        return "waiting" if self.waiting and self.status in ("running", "blocked", "pending") else self.status
+
+
+class StateRow(NamedTuple):
+    """A step's state as it is read; ``instance`` is None at top level."""
+
+    pk: int
+    instance: int | None
+    step_id: str
+    type: str
+    status: str
+    skip_cause: str | None
+    stale: bool
+    failures: int
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
+class InstanceRow(NamedTuple):
+    """An instance as it is read; ``construct`` is its state's row id, ``number`` its index."""
+
+    pk: int
+    construct: int
+    instance_id: str
+    number: int
+    kind: str
+    status: str
+    skip_cause: str | None
+    stale: bool
+    failures: int
+    started_at: datetime | None
+    completed_at: datetime | None
+    metadata: Mapping[str, Any]
+    body: Sequence[str]
+
+
+def board(
+    plan: Plan,
+    states: Iterable[StateRow],
+    instances: Iterable[InstanceRow],
+    spans: Mapping[int, Sequence[Span]],
+) -> list[Node]:
+    """Every state and instance, each before what is inside it, in the plan's order; ``spans`` by state.
+
+    Time grows with the rows; nothing recurses.
+    """
+    scopes: dict[int | None, dict[str, StateRow]] = {}
+    for state in states:
+        scopes.setdefault(state.instance, {})[state.step_id] = state
+    members: dict[int, list[InstanceRow]] = {}
+    for instance in instances:
+        members.setdefault(instance.construct, []).append(instance)
+    place = {step_id: number for number, step_id in enumerate(plan.by_id)}
+    top = scopes.get(None, {})
+    order = sorted(top, key=lambda step_id: (place.get(step_id, len(place)), step_id))
+    nodes: list[Node] = []
+    above: dict[Path, Node] = {}
+    todo: list[tuple[StateRow | InstanceRow, Path, Mapping[str, Any]]]
+    todo = [(top[step_id], (), {}) for step_id in reversed(order)]
+    while todo:
+        row, around, brought = todo.pop()
+        if isinstance(row, InstanceRow):
+            brought = {**brought, **parameters_of(plan, (around[-1], row.instance_id), [row.metadata])}
+        node = _node(row, around, brought, plan, spans)
+        nodes.append(node)
+        above[node.path] = node
+        if isinstance(row, StateRow):
+            inside = sorted(members.get(row.pk, ()), key=lambda each: each.number)
+            node.inside = len(inside)
+            todo.extend((each, node.path, brought) for each in reversed(inside))
+        else:
+            scope = scopes.get(row.pk, {})
+            body = [*row.body, *sorted(scope.keys() - set(row.body))]
+            below = [scope[step_id] for step_id in body if step_id in scope]
+            node.inside = len(below)
+            todo.extend((each, node.path, brought) for each in reversed(below))
+    for node in reversed(nodes):
+        node.waiting = node.waiting or node.status == "blocked"
+        if node.waiting and node.path[:-1]:
+            above[node.path[:-1]].waiting = True
+    return nodes
+
+
+def _node(
+    row: StateRow | InstanceRow,
+    around: Path,
+    brought: Mapping[str, Any],
+    plan: Plan,
+    spans: Mapping[int, Sequence[Span]],
+) -> Node:
+    if isinstance(row, StateRow):
+        return Node(
+            kind="step",
+            pk=row.pk,
+            path=(*around, row.step_id),
+            name=row.step_id,
+            type=row.type,
+            step=plan.by_id.get(row.step_id),
+            status=row.status,
+            skip_cause=row.skip_cause,
+            stale=row.stale,
+            failures=row.failures,
+            started_at=row.started_at,
+            completed_at=row.completed_at,
+            brought=brought,
+            spans=list(spans.get(row.pk, ())),
+        )
+    construct = plan.by_id.get(around[-1])
+    return Node(
+        kind="instance",
+        pk=row.pk,
+        path=(*around, row.instance_id),
+        name=called(construct, row.instance_id, row.metadata),
+        type=row.kind,
+        step=construct,
+        status=row.status,
+        skip_cause=row.skip_cause,
+        stale=row.stale,
+        failures=row.failures,
+        started_at=row.started_at,
+        completed_at=row.completed_at,
+        brought=brought,
+    )
+
+
+def called(construct: Step | None, instance_id: str, metadata: Mapping[str, Any]) -> str:
+    """What an instance is called: its declared parameters as ``name=value``, else its id."""
+    names = () if construct is None else [param.name for param in construct.instance_params]
+    said = [f"{name}={metadata[name]}" for name in names if metadata.get(name) not in (None, "")]
+    return ", ".join(said)[:200] or instance_id
+
+
+def only_steps(nodes: Iterable[Node]) -> list[Node]:
+    """Without the instances that hold a single step: they tell nothing that their step doesn't."""
+    return [node for node in nodes if node.kind == "step" or node.inside != 1]
+
+
+# -- Timelines -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a timeline: a node, or (without one) how many equal ones were ``left_out`` below ``around``."""
+
+    node: Node | None
+    around: Path = ()
+    left_out: int = 0
+
+
+def timeline(nodes: Sequence[Node]) -> list[Row]:
+    """One row a node; of a construct with many instances the first ones, and those that failed, run or wait.
+
+    An instance with one step is one row, at that step's times. How many were left out is said after them.
+    """
+    rows: list[Row] = []
+    shown: dict[Path, int] = {}  # instances shown in full, by construct
+    named: dict[Path, int] = {}
+    left_out: dict[Path, int] = {}
+    dropped: Path | None = None
+    for number, node in enumerate(nodes):
+        if dropped is not None and node.path[: len(dropped)] == dropped:
+            continue
+        dropped = None
+        if node.kind == "instance":
+            around = node.path[:-1]
+            if shown.get(around, 0) < MOST_IN_FULL:
+                shown[around] = shown.get(around, 0) + 1
+            elif (node.status in _ASK or node.waiting) and named.get(around, 0) < MOST_NAMED:
+                named[around] = named.get(around, 0) + 1
+            else:
+                left_out[around] = left_out.get(around, 0) + 1
+                dropped = node.path
+                continue
+            if node.inside == 1:
+                below = nodes[number + 1]
+                if below.type not in CONSTRUCTS:
+                    node.spans = below.spans
+                    node.stale = node.stale or below.stale
+                    dropped = node.path
+        rows.append(Row(node))
+    if not left_out:
+        return rows
+    return _with_remainders(rows, left_out)
+
+
+def _with_remainders(rows: list[Row], left_out: Mapping[Path, int]) -> list[Row]:
+    """``rows``, each construct's followed by how many of its instances aren't among them."""
+    found: list[Row] = []
+    open_: list[Path] = []
+
+    def close(path: Path) -> None:
+        while open_ and path[: len(open_[-1])] != open_[-1]:
+            around = open_.pop()
+            found.append(Row(None, around, left_out[around]))
+
+    for row in rows:
+        assert row.node is not None
+        close(row.node.path)
+        found.append(row)
+        if row.node.path in left_out:
+            open_.append(row.node.path)
+    close(())
+    return found
+
+
+def waited(spans: Iterable[Span], *, now: datetime) -> timedelta:
+    """How long a person was waited for, times that overlap counted once."""
+    total = timedelta()
+    end: datetime | None = None
+    for since, until in sorted((span.since, span.until or now) for span in spans):
+        if end is None or since >= end:
+            total += max(timedelta(), until - since)
+            end = until
+        elif until > end:
+            total += until - end
+            end = until
+    return total

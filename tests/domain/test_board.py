@@ -1,0 +1,171 @@
+"""A run's tree as a flat list: its order, its names, what is left out of a timeline, and how long a person took."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from runs.domain.board import InstanceRow, Node, Span, StateRow, board, only_steps, timeline, waited
+from tests.plans import checkpoint, parallel, plan, task
+from workflows.documents import StepDocument, plan_value
+from workflows.domain.plan import Plan
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+def value(*steps: dict[str, Any]) -> Plan:
+    return plan_value([StepDocument.model_validate(step) for step in plan(*steps)["steps"]], [])
+
+
+FAN = value(
+    task("first"),
+    parallel("fan", ["x", "y"], instance_params=[{"name": "paper"}], depends_on=["first"]),
+    task("x", goal="Read {{ paper }} and {{ that }}"),
+    task("y", depends_on=["x"]),
+    checkpoint("ok", depends_on=["fan"]),
+)
+
+
+def state(
+    pk: int, step_id: str, status: str = "pending", instance: int | None = None, **keys: Any
+) -> StateRow:
+    kind = {"fan": "parallel", "ok": "checkpoint"}.get(step_id, "task")
+    row = StateRow(pk, instance, step_id, kind, status, None, False, 0, None, None)
+    return row._replace(**keys)
+
+
+def instance(pk: int, number: int, status: str = "running", **metadata: Any) -> InstanceRow:
+    return InstanceRow(
+        pk,
+        2,
+        f"inst_{number:02d}",
+        number,
+        "branch",
+        status,
+        None,
+        False,
+        0,
+        None,
+        None,
+        metadata,
+        ["x", "y"],
+    )
+
+
+def fanned(count: int, *, failed: int | None = None, body: tuple[str, ...] = ("x", "y")) -> list[Node]:
+    states = [state(1, "first", "completed"), state(2, "fan", "running"), state(3, "ok")]
+    instances = []
+    for number in range(count):
+        status = "failed" if number == failed else "completed"
+        instances.append(instance(100 + number, number, status, paper=f"p{number}")._replace(body=list(body)))
+        states += [
+            state(1000 + 10 * number + place, step, status, 100 + number) for place, step in enumerate(body)
+        ]
+    return board(FAN, states, instances, {})
+
+
+def test_what_is_inside_follows_what_it_is_inside_of_in_the_plans_order() -> None:
+    nodes = board(
+        FAN,
+        [
+            state(3, "ok"),
+            state(2, "fan", "running"),
+            state(1, "first", "completed"),
+            state(9, "gone", "skipped", skip_cause="removed"),
+            state(12, "y", instance=21),
+            state(11, "x", "running", instance=21),
+            state(13, "x", "completed", instance=20),
+            state(14, "y", instance=20),
+        ],
+        [instance(21, 1, paper="b"), instance(20, 0, paper="a")],
+        {},
+    )
+    assert ["/".join(node.path) for node in nodes] == [
+        "first",
+        "fan",
+        "fan/inst_00",
+        "fan/inst_00/x",
+        "fan/inst_00/y",
+        "fan/inst_01",
+        "fan/inst_01/x",
+        "fan/inst_01/y",
+        "ok",
+        "gone",
+    ]
+    by_path = {"/".join(node.path): node for node in nodes}
+    assert by_path["fan/inst_00"].name == "paper=a"
+    assert by_path["fan/inst_01/x"].goal == "Read b and {{ that }}"
+    assert by_path["gone"].step is None
+    assert (by_path["fan"].inside, by_path["fan/inst_00"].inside, by_path["first"].inside) == (2, 2, 0)
+
+
+def test_an_instance_without_its_parameters_is_called_by_its_id() -> None:
+    nodes = board(FAN, [state(2, "fan", "running")], [instance(20, 0, paper="")], {})
+    assert nodes[1].name == "inst_00"
+
+
+def test_whatever_is_around_something_that_waits_waits_too() -> None:
+    nodes = board(
+        FAN,
+        [state(2, "fan", "running"), state(11, "x", "blocked", instance=20), state(12, "y", instance=20)],
+        [instance(20, 0, paper="a")],
+        {},
+    )
+    assert [(node.name, node.look) for node in nodes] == [
+        ("fan", "waiting"),
+        ("paper=a", "waiting"),
+        ("x", "waiting"),
+        ("y", "pending"),
+    ]
+
+
+def test_a_mark_is_told_before_the_status() -> None:
+    (node,) = board(FAN, [state(1, "first", "completed", stale=True)], [], {})
+    assert node.look == "stale"
+
+
+def test_a_branch_of_one_step_is_that_step() -> None:
+    nodes = fanned(3, body=("x",))
+    assert [node.path[-1] for node in only_steps(nodes)] == ["first", "fan", "x", "x", "x", "ok"]
+    assert [node.path[-1] for node in only_steps(fanned(1))] == ["first", "fan", "inst_00", "x", "y", "ok"]
+
+
+def test_a_long_fan_out_is_summarised_and_what_asks_for_attention_is_named() -> None:
+    rows = timeline(fanned(212, failed=150))
+    names = [row.node.name if row.node else f"and {row.left_out} more" for row in rows]
+    assert names[:4] == ["first", "fan", "paper=p0", "x"]
+    assert "paper=p150" in names
+    assert names[-2:] == ["and 199 more", "ok"]
+    assert rows[-2].around == ("fan",)
+    assert len([name for name in names if name.startswith("paper=")]) == 13
+
+
+def test_a_branch_of_one_step_is_one_row_with_what_its_step_waited() -> None:
+    span = Span(NOON, None, "question")
+    nodes = board(
+        FAN,
+        [state(2, "fan", "running"), state(11, "x", "blocked", instance=20)],
+        [instance(20, 0, paper="a")._replace(body=["x"])],
+        {11: [span]},
+    )
+    rows = timeline(nodes)
+    assert [row.node.name for row in rows if row.node] == ["fan", "paper=a"]
+    assert rows[1].node is not None
+    assert rows[1].node.spans == [span]
+
+
+def test_times_that_overlap_are_waited_once() -> None:
+    def span(since: int, until: int | None) -> Span:
+        minutes = NOON + timedelta(minutes=since)
+        return Span(minutes, None if until is None else NOON + timedelta(minutes=until), "question")
+
+    now = NOON + timedelta(minutes=60)
+    assert waited([], now=now) == timedelta()
+    assert waited([span(0, 10), span(5, 20), span(6, 8), span(30, 40)], now=now) == timedelta(minutes=30)
+    assert waited([span(50, None), span(55, None)], now=now) == timedelta(minutes=10)
+
+
+def test_ten_thousand_branches_are_laid_out_at_once() -> None:
+    nodes = fanned(10_000)
+    assert len(nodes) == 30_003
+    assert len(timeline(nodes)) < 60
