@@ -77,4 +77,4 @@ def _lexer(name: str) -> Lexer:
 
 @cache
 def _class_of(kind: _TokenType) -> str:
-    return next((name for group, name in _CLASSES if kind in group), "")
+    return next((name for group, name in _CLASSES if kind[: len(group)] == group), "")

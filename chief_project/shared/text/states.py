@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -11,40 +12,41 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 class Look(NamedTuple):
     name: str  # of the class: ``state--NAME``
     icon: str
-    word: str  # lazily translated
+    word: str
 
 
-_LOOKS = {
-    "pending": Look("pending", "pending", gettext_lazy("Pending")),
-    "running": Look("running", "running", gettext_lazy("Running")),
-    "completed": Look("completed", "completed", gettext_lazy("Completed")),
-    "failed": Look("failed", "failed", gettext_lazy("Failed")),
-    "skipped": Look("skipped", "skipped", gettext_lazy("Skipped")),
-    "stale": Look("stale", "stale", pgettext_lazy("state", "Stale")),
-    "cancelled": Look("cancelled", "cancelled", gettext_lazy("Cancelled")),
-    "waiting": Look("waiting", "waiting", gettext_lazy("Waiting")),
+_LOOKS: dict[str, tuple[str, str, str | Promise]] = {
+    "pending": ("pending", "pending", gettext_lazy("Pending")),
+    "running": ("running", "running", gettext_lazy("Running")),
+    "completed": ("completed", "completed", gettext_lazy("Completed")),
+    "failed": ("failed", "failed", gettext_lazy("Failed")),
+    "skipped": ("skipped", "skipped", gettext_lazy("Skipped")),
+    "stale": ("stale", "stale", pgettext_lazy("state", "Stale")),
+    "cancelled": ("cancelled", "cancelled", gettext_lazy("Cancelled")),
+    "waiting": ("waiting", "waiting", gettext_lazy("Waiting")),
     # A step is blocked by nothing but a person's answer.
-    "blocked": Look("waiting", "waiting", gettext_lazy("Waiting")),
-    "waiting_on_human": Look("waiting", "waiting", gettext_lazy("Waiting for a person")),
-    "paused": Look("waiting", "paused", gettext_lazy("Paused")),
-    "paused_for_approval": Look("waiting", "paused", gettext_lazy("Paused for approval")),
-    "draft": Look("draft", "draft", pgettext_lazy("state", "Draft")),
-    "sent_back": Look("sent_back", "replay", gettext_lazy("Sent back")),
-    "approved": Look("approved", "approved", gettext_lazy("Approved")),
-    "archived": Look("archived", "archived", gettext_lazy("Archived")),
-    "rejected": Look("cancelled", "x", gettext_lazy("Rejected")),
-    "withdrawn": Look("cancelled", "cancelled", gettext_lazy("Withdrawn")),
-    "answered": Look("completed", "completed", gettext_lazy("Answered")),
-    "open": Look("waiting", "waiting", pgettext_lazy("state", "Open")),
-    "closed": Look("cancelled", "cancelled", pgettext_lazy("state", "Closed")),
-    "resolved": Look("completed", "completed", gettext_lazy("Resolved")),
-    "expected": Look("pending", "pending", gettext_lazy("Expected")),
+    "blocked": ("waiting", "waiting", gettext_lazy("Waiting")),
+    "waiting_on_human": ("waiting", "waiting", gettext_lazy("Waiting for a person")),
+    "paused": ("waiting", "paused", gettext_lazy("Paused")),
+    "paused_for_approval": ("waiting", "paused", gettext_lazy("Paused for approval")),
+    "draft": ("draft", "draft", pgettext_lazy("state", "Draft")),
+    "sent_back": ("sent_back", "replay", gettext_lazy("Sent back")),
+    "approved": ("approved", "approved", gettext_lazy("Approved")),
+    "archived": ("archived", "archived", gettext_lazy("Archived")),
+    "rejected": ("cancelled", "x", gettext_lazy("Rejected")),
+    "withdrawn": ("cancelled", "cancelled", gettext_lazy("Withdrawn")),
+    "answered": ("completed", "completed", gettext_lazy("Answered")),
+    "open": ("waiting", "waiting", pgettext_lazy("state", "Open")),
+    "closed": ("cancelled", "cancelled", pgettext_lazy("state", "Closed")),
+    "resolved": ("completed", "completed", gettext_lazy("Resolved")),
+    "expected": ("pending", "pending", gettext_lazy("Expected")),
 }  # fmt: skip
 
 
 def look(code: str) -> Look:
     """Of a state's code; one that is not known is shown by its own name."""
-    return _LOOKS.get(code) or Look("pending", "info", str(code).replace("_", " ").capitalize())
+    name, icon, word = _LOOKS.get(code) or ("pending", "info", code.replace("_", " ").capitalize())
+    return Look(name, icon, str(word))
 
 
 # What a gauge tells, in its order, and how a count of each is said.
