@@ -5,11 +5,11 @@ with ``project`` only those of a label (``of_project``).
 A run that is over asks for nothing; what an amendment took out isn't blocked any more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Min, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from runs.domain.paths import parameters_of
@@ -158,6 +158,35 @@ def count_by_project() -> dict[str | None, int]:
         blocked=Sum("blocked_on_person"), failed=Count("pk", filter=unseen)
     )
     return {project: blocked + failed for project, blocked, failed in counted}
+
+
+def waiting_in_runs(workflow_pks: Collection[int]) -> list[tuple[int, int, str, datetime, int]]:
+    """``(workflow's row id, run's, kind, since when, how many)`` of what waits in the runs of these workflows; three
+    statements.
+    """
+    found = []
+    for kind, rows, run, since in (
+        ("checkpoint", _checkpoints(None), "run", "since"),
+        ("question", _questions(None), "run", "asked_at"),
+        ("failed_run", _failed_runs(None), "pk", "since"),
+    ):
+        workflow = "workflow" if run == "pk" else "run__workflow"
+        counted = rows.filter(**{f"{workflow}__in": workflow_pks}).values_list(workflow, run)
+        for workflow_pk, run_pk, oldest, count in counted.annotate(oldest=Min(since), count=Count("pk")):
+            found.append((workflow_pk, run_pk, kind, oldest, count))
+    return found
+
+
+def oldest_in_runs() -> list[Subquery]:
+    """For a query of workflows: since when the oldest of each of the three waits; null where nothing does."""
+    return [
+        Subquery(rows.filter(**{workflow: OuterRef("pk")}).order_by(since).values(since)[:1])
+        for rows, workflow, since in (
+            (_checkpoints(None), "run__workflow", "since"),
+            (_questions(None), "run__workflow", "asked_at"),
+            (_failed_runs(None), "workflow", "since"),
+        )
+    ]
 
 
 _FAILED_STEPS = 20
