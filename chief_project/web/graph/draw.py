@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from threading import Lock
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -10,6 +11,7 @@ from chief_project.web.graph.drawing import Drawing, finished
 from chief_project.web.graph.folding import Folding, fold_plan
 from chief_project.web.graph.parts import Links, fold_title, title
 from chief_project.web.graph.plans import plan_scene
+from chief_project.web.graph.runs import run_scene, times_drawn
 from chief_project.web.graph.scene import place
 from workflows.domain.plan import Plan
 
@@ -41,6 +43,37 @@ def draw_plan(
         scene,
         placed=place(scene),
         label=_("Plan graph: %(count)s steps") % {"count": len(plan.steps)},
+        selected=selected,
+        boxes=folding.boxes,
+        folded=folding.hidden,
+        level=folding.level,
+        unfolded=_unfolded(plan, folding),
+    )
+
+
+def draw_run(
+    plan: Plan,
+    run: Mapping[str, Any],
+    *,
+    key: Hashable,
+    href: Callable[[str], str],
+    selected: str | None = None,
+    opened: frozenset[str] = frozenset(),
+    open_href: Callable[[str], str],
+    table_href: Callable[[str, str], str] | None = None,
+) -> Drawing:
+    """A run as it stands: ``plan`` is the one it goes by, ``run`` its RunState (contract 3), ``key`` names the plan.
+
+    ``href`` takes a state path; an even one (``step/instance``) is a branch's or an iteration's. The boxes of a body
+    without an instance lead to the construct's path. ``selected`` is a path. ``table_href`` takes a construct's path (or
+    a fold's id) and a state (waiting, failed, …): the table filtered by it; without, counts are no links.
+    """
+    folding = _folded(plan, key, opened, times_drawn(run))
+    scene = run_scene(plan, run, folding, Links(href, open_href, table_href))
+    return finished(
+        scene,
+        placed=place(scene),
+        label=_("Run graph: %(count)s steps") % {"count": len(plan.steps)},
         selected=selected,
         boxes=folding.boxes,
         folded=folding.hidden,

@@ -27,6 +27,7 @@ from chief_project.web.graph.scene import (
 from chief_project.web.graph.text import clip, clip_middle, width
 
 MARGIN = 8
+_GLYPHS = {"loop": "loop", "parallel": "parallel", "fold": "n-templates"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,13 @@ class Lit:
     """What the selection lights: the ids of boxes, and of each scope's edges by its first node's id."""
 
     selected: str | None = None
+    asked: str | None = None  # a branch's id, where its container is the selected box
     edges: set[tuple[str, str]] = field(default_factory=set)
 
 
 def light(scope: Scope, selected: str | None) -> Lit:
     """The selected box, its ancestors and descendants; in outer scopes those of the containers around it."""
-    lit = Lit()
+    lit = Lit(asked=selected)
     if selected is not None:
         _find(scope, selected, lit)
     return lit
@@ -76,12 +78,16 @@ def _find(scope: Scope, selected: str, lit: Lit) -> bool:
 
 
 def _is(node: Node, selected: str) -> bool:
-    if node.id == selected or selected in node.covers:
+    """Whether a box is the selected one, or stands for it."""
+    if node.id == selected:
         return True
     if selected in {each.id for each in node.named} | {each.id for each in node.lanes} | {
         each.id for each in node.past
     }:
         return True
+    if node.covers:
+        parts = selected.split("/")
+        return any("/".join(parts[:end]) in node.covers for end in range(1, len(parts) + 1))
     return node.shape == "tally" and selected.startswith(f"{node.id}/")
 
 
@@ -350,7 +356,7 @@ def _first_line(node: Node) -> Raw:
         shown = clip(node.word, right - left - 19, 12, bold=True)
         parts += [_icon(state, left, node.y + 8), _text("g-state", left + 19, base, shown)]
         left += 19 + round(width(shown, 12, bold=True)) + 12
-        shown = clipped(node.name, right - left) if node.shape != "fold" else ""
+        shown = clipped(node.name, right - left, whole=node.small) if node.shape != "fold" else ""
         if shown:
             parts.append(_text("g-id", right, base, shown, end=True))
         elif node.shape == "fold":
@@ -424,52 +430,58 @@ def _replay(node: Node) -> Raw:
 
 
 def _container(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
-    """A construct cut into the ground: its head is the link, its lanes hold boxes of their own."""
+    """A construct cut into the ground: its head is the link. What it holds stands beside it, not in it, so that the
+    state of the one doesn't colour the other."""
     on = lit.selected == node.id
     classes = "con"
     if node.state:
-        classes += f" s-{node.state}"
+        classes += f" s-{'stale' if node.stale else node.state}"
     if node.ghost:
         classes += f" x-{node.ghost}"
-    if on:
-        classes += " is-selected"
     label = _label(node)
     ground = "g-box g-con g-con--inner" if depth % 2 else "g-box g-con"
     box = {"class": ground, "x": node.x, "y": node.y, "width": node.width, "height": node.height, "rx": 4}
     parts = [_backs(node)] if node.backs else []
     parts.append(
         element(
-            "a",
-            {
-                "class": f"node con-link{f' s-{node.state}' if node.state else ''}{' is-selected' if on else ''}",
-                "href": node.href,
-                "data-id": node.id,
-                "data-in": owner or None,
-                "aria-label": label,
-                "aria-current": "true" if on else None,
-            },
-            element("title", {}, label + (f"\n{node.facts}" if node.facts else "")),
-            element("rect", box),
-            _head(node),
-            element("path", {"class": "g-con-head", "d": f"M{node.x} {node.y + HEAD - 0.5:g}h{node.width}"}),
-            _corners(node),
+            "g",
+            {"class": classes},
+            element(
+                "a",
+                {
+                    "class": "node is-selected" if on else "node",
+                    "href": node.href,
+                    "data-id": node.id,
+                    "data-in": owner or None,
+                    "data-fold": "" if node.shape == "tally" and node.covers else None,
+                    "aria-label": label,
+                    "aria-current": "true" if on else None,
+                },
+                element("title", {}, label + (f"\n{node.facts}" if node.facts else "")),
+                element("rect", box),
+                element(
+                    "path", {"class": "g-con-head", "d": f"M{node.x} {node.y + HEAD - 0.5:g}h{node.width}"}
+                ),
+                *_head(node),
+                _corners(node),
+            ),
         )
     )
     if node.shape == "tally":
-        parts.append(_tally(node))
+        parts.append(_tally(node, lit))
     elif node.shape == "loop":
         parts.append(_loop(node, lit, depth))
     else:
         parts.append(_lanes(node, lit, depth))
     if node.replay:
         parts.append(_replay(node))
-    return element("g", {"class": classes}, *parts)
+    return element("g", {}, *parts)
 
 
-def _head(node: Node) -> Raw:
+def _head(node: Node) -> list[Raw]:
     """Glyph, title, id; on the right the state, or how many lanes there will be."""
     left, right, base = node.x + 31, node.x + node.width - 12, node.y + 20
-    parts = [_icon("loop" if node.shape == "loop" else "parallel", node.x + 10, node.y + 9)]
+    parts = [_icon(_GLYPHS.get(node.icon or node.shape, "parallel"), node.x + 10, node.y + 9)]
     for badge in node.badges:
         wide = round(width(str(badge.count), 12))
         parts.append(_text("g-sm", right, base, str(badge.count), end=True, tip=badge.title))
@@ -481,14 +493,8 @@ def _head(node: Node) -> Raw:
     if node.state:
         state = "stale" if node.stale else node.state
         wide = round(width(node.word, 12, bold=True))
-        parts.append(
-            element(
-                "g",
-                {"class": f"s-{state}"},
-                _text("g-state", right, base, node.word, end=True),
-                _icon(state, right - wide - 19, node.y + 9),
-            )
-        )
+        parts.append(_text("g-state", right, base, node.word, end=True))
+        parts.append(_icon(state, right - wide - 19, node.y + 9))
         right -= wide + 30
     elif node.about:
         parts.append(_text("g-sm", right, base, node.about, end=True))
@@ -501,7 +507,7 @@ def _head(node: Node) -> Raw:
     name = clipped(node.name, right - left)
     if name:
         parts.append(_text("g-id", left, base, name))
-    return joined(parts)
+    return parts
 
 
 def _inside(lane: Lane, x: float, y: float, lit: Lit, owner: str, depth: int) -> Raw:
@@ -532,6 +538,8 @@ def _lane_head(lane: Lane, x: float, y: float, room: float, node: Node, lit: Lit
     parts.append(_text("g-id", x, y + 19, clip_middle(lane.head or "", room)))
     label = f"{lane.title or lane.head}" + (f", {lane.word}" if lane.word else "")
     classes = "g-lane-head" + (f" s-{lane.state}" if lane.state else "")
+    if lane.id and lane.id == lit.asked:
+        classes += " is-selected"
     if lane.href is None:
         return element("g", {"class": classes}, element("title", {}, label), *parts)
     return element(
@@ -594,7 +602,9 @@ def _return_edge(node: Node, body: Scope, x: float, y: float, lit: Lit) -> Raw:
 
 def _past(node: Node) -> Raw:
     """Earlier iterations, oldest first, as links."""
-    parts, x, y = [], float(node.x + 14), node.y + HEAD + 21
+    x, y = node.x + 14.0, node.y + HEAD + 21
+    parts = [_text("g-sm", x, y, node.about)]
+    x += width(node.about, 12) + 12
     for each in node.past:
         wide = 18 + width(each.name, 12) + 10
         if x + wide > node.x + node.width - 8:
@@ -618,7 +628,7 @@ def _past(node: Node) -> Raw:
     return joined(parts)
 
 
-def _tally(node: Node) -> Raw:
+def _tally(node: Node, lit: Lit) -> Raw:
     """Many alike: the total, a bar, a row per state, then by name what needs eyes."""
     x, y, wide = node.x + 12, node.y + HEAD, node.width - 24
     total = f"{node.total:,}"
@@ -674,7 +684,7 @@ def _tally(node: Node) -> Raw:
             element(
                 "a",
                 {
-                    "class": f"g-named s-{each.state}",
+                    "class": f"g-named s-{each.state}" + (" is-selected" if lit.asked == each.id else ""),
                     "href": each.href,
                     "data-id": each.id,
                     "data-in": node.id,

@@ -8,7 +8,7 @@ from typing import Any
 from chief_project.web.graph import words
 from chief_project.web.graph.folding import Fold, Unit, layers
 from chief_project.web.graph.scene import Badge, Edge, Group, Node, Scope, reduced
-from chief_project.web.graph.text import clip, plain, width, wrap
+from chief_project.web.graph.text import clip_middle, plain, width, wrap
 from workflows.domain.plan import Plan, Step
 
 WIDTHS = ((4, 220), (6, 188))
@@ -59,7 +59,7 @@ def title(goal: str) -> str:
         return first + space + rest
     parts = _JOINTS.findall(first)
     kept = parts.pop() if parts else first
-    while parts and len(parts[-1]) + len(kept) <= 28:
+    while parts and len(parts[-1]) + len(kept) <= 22:
         kept = parts.pop() + kept
     return ("…" if parts else "") + kept + space + rest
 
@@ -99,7 +99,7 @@ def fold_title(plan: Plan, fold: Fold) -> str:
         return goals[0]
     if fold.why in {"alike", "words"}:
         common = _common(goals)
-        if len(common) >= 4:
+        if len(common) >= 2:
             return common
     return f"{title(goals[0])} … {title(goals[-1])}"
 
@@ -111,7 +111,7 @@ def _common(goals: Sequence[str]) -> str:
         length += 1
     if length < len(first) and first[length : length + 1].isalnum() and first[length - 1 : length].isalpha():
         shorter = re.sub(r"\w+$", "", first[:length])
-        length = len(shorter) if len(shorter) >= 4 else length
+        length = len(shorter) if len(shorter) >= 2 else length
     return re.sub(r"[\W_]+(?:id|no|nr)?[\W_\d]*$", "", first[:length], flags=re.IGNORECASE)
 
 
@@ -229,6 +229,8 @@ def loop_lines(condition: str | None) -> tuple[str, ...]:
     return wrap(words.again_until(condition), 108, 5, 12)
 
 
-def clipped(text: str, room: float) -> str:
-    """An id in the room that is left, or nothing where too little is."""
-    return clip(text, room, 11, mono=True) if room > 34 else ""
+def clipped(text: str, room: float, *, whole: bool = False) -> str:
+    """An id in the room that is left, or nothing where too little is; ``whole``: nothing but all of it."""
+    if width(text, 11, mono=True) <= room:
+        return text
+    return "" if whole or room < 60 else clip_middle(text, room)

@@ -66,6 +66,21 @@ def branches_word(count: int, names: Sequence[str]) -> str:
     return ngettext("branch", "branches", count)
 
 
+def waits_word(count: int) -> str:
+    """How many wait for a person inside a construct."""
+    return ngettext("%(count)s waits for you", "%(count)s wait for you", count) % {"count": count}
+
+
+def waiting_on(run_id: str) -> str:
+    """A step that is done by another run."""
+    return _("Waiting on %(run)s") % {"run": run_id}
+
+
+def with_failures(word: str, count: int) -> str:
+    """A state with the failures it tolerated."""
+    return _("%(state)s, %(count)s failed") % {"state": word, "count": count}
+
+
 def more_word(count: int) -> str:
     """What isn't named."""
     return ngettext("and %(count)s more", "and %(count)s more", count) % {"count": f"{count:,}"}

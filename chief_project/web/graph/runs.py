@@ -1,0 +1,363 @@
+"""The scene of a run: the plan it goes by, with what happened to each step, branch and iteration."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chief_project.web.graph import words
+from chief_project.web.graph.folding import MOST_LANES, Fold, Folding, Unit
+from chief_project.web.graph.parts import (
+    Links,
+    assemble,
+    box,
+    facts_text,
+    filled,
+    fold_box,
+    fold_title,
+    head_width,
+    loop_lines,
+    step_width,
+    title,
+    value_text,
+)
+from chief_project.web.graph.plans import container
+from chief_project.web.graph.scene import HEAD, Badge, Count, Lane, Named, Node, Scope
+from chief_project.web.graph.text import plain
+from runs.domain.paths import parameters_of
+from workflows.domain.plan import Plan, Step
+
+State = Mapping[str, Any]
+
+TALLY_WIDTH = 236
+NAMED = 4  # of many, how many are told by name
+_ROW = 21
+TALLY_HEIGHT = HEAD + 80 + len(words.TOLD) * _ROW + 8 + NAMED * 20 + 4
+_FEW_BOXES = 40  # in a drawing of more, a fold of many stays a small box
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the run a scope is: the path to it, and what the instances on it brought, outermost first."""
+
+    path: tuple[str, ...] = ()
+    brought: tuple[Mapping[str, Any], ...] = ()
+    construct: Step | None = None
+    home: str = ""  # where the boxes of a body that has no instance yet lead
+
+    def of(self, step_id: str) -> str:
+        """A step's path."""
+        return "/".join((*self.path, step_id))
+
+
+def times_drawn(run: State) -> dict[str, int]:
+    """How often each construct's body is drawn, at most: its branches as lanes; not at all where they are too many."""
+    found: dict[str, int] = {}
+    waiting: list[State] = [run.get("step_states") or {}]
+    while waiting:
+        for step_id, state in waiting.pop().items():
+            instances = state.get("instances")
+            if not instances:
+                continue
+            if instances[0]["kind"] == "iteration":
+                waiting.append(instances[-1]["step_states"])
+                continue
+            lanes = len(instances) if len(instances) <= MOST_LANES else 0
+            found[step_id] = max(found.get(step_id, 0), lanes)
+            if lanes:
+                waiting += [instance["step_states"] for instance in instances]
+    return found
+
+
+def run_scene(plan: Plan, run: State, folding: Folding, links: Links) -> Scope:
+    """Boxes for the whole run."""
+    return _Run(plan, folding, links).scope(None, run.get("step_states") or {}, None, Place())
+
+
+@dataclass(frozen=True)
+class _Run:
+    plan: Plan
+    folding: Folding
+    links: Links
+
+    def scope(
+        self, construct: Step | None, states: Mapping[str, State], body: Sequence[str] | None, place: Place
+    ) -> Scope:
+        """One scope; ``body`` are the steps an instance was spawned with, None for those of the plan."""
+        units = self._units(construct, states, body)
+        wide = step_width(self.plan, units)
+        if construct is not None and construct.type == "parallel" and place.path:
+            wide = min(wide, 160)
+        values = parameters_of(self.plan, place.path, place.brought)
+        nodes = [self._node(unit, wide, states, place, values) for unit in units]
+        done = [node.state == "completed" for node in nodes]
+        return assemble(
+            self.plan,
+            units,
+            nodes,
+            around=None if construct is None else construct.group,
+            kind=lambda tail, _: "done" if done[tail] else "",
+        )
+
+    def _units(
+        self, construct: Step | None, states: Mapping[str, State], body: Sequence[str] | None
+    ) -> tuple[Unit, ...]:
+        units = self.folding.scopes[None if construct is None else construct.id]
+        if body is None:
+            return units
+        mine = set(body)
+        found: list[Unit] = []
+        for unit in units:
+            if isinstance(unit, str):
+                found += [unit] if unit in mine else []
+                continue
+            members = tuple(each for each in unit.members if each in mine)
+            if len(members) > 1:
+                found.append(
+                    unit if members == unit.members else replace(unit, members=members, steps=members)
+                )
+            else:
+                found += members
+        planned = set(self.plan.scope(None if construct is None else construct.id))
+        kept = [each for each in body if each not in planned and not _removed(states.get(each))]
+        return (*found, *kept)
+
+    def _node(
+        self, unit: Unit, wide: int, states: Mapping[str, State], place: Place, values: Mapping[str, Any]
+    ) -> Node:
+        if not isinstance(unit, str):
+            return self._fold(unit, wide, states, place)
+        step = self.plan.by_id.get(unit) or Step(unit, "task", "")
+        state = states.get(unit)
+        path = place.of(unit) if not place.home else f"{place.home}/*/{unit}"
+        href = self.links.href(place.home or path)
+        goal = filled(step.goal, values)
+        if step.is_construct:
+            node = self._construct(step, state, path, href, goal, place)
+        else:
+            node = box(step, id=path, href=href, wide=wide, goal=goal, small=wide < 200)
+        if place.home:
+            node.covers = frozenset({unit})
+        tell(node, state)
+        return node
+
+    def _construct(
+        self, step: Step, state: State | None, path: str, href: str, goal: str, place: Place
+    ) -> Node:
+        instances: Sequence[State] = (state or {}).get("instances") or ()
+        if not instances:
+            inner = self.scope(step, {}, None, Place(place.path, place.brought, step, place.home or path))
+            node = container(step, id=path, href=href, scope=inner)
+            _make_pending(inner)
+        elif step.type == "loop":
+            node = self._loop(step, instances, path, href, place)
+        elif len(instances) > MOST_LANES:
+            node = self._tally(step, instances, path, href)
+        else:
+            node = Node(
+                id=path, href=href, shape="parallel", name=step.id, goal=goal, width=0, height=0,
+                lanes=[self._lane(step, instance, path, place) for instance in instances],
+            )  # fmt: skip
+        node.goal = plain(goal)
+        room = words.state_word("completed") + "      "
+        node.width = max(node.width, head_width(step.id, goal, room) if node.shape != "tally" else 0)
+        return node
+
+    def _inside(self, step: Step, instance: State, path: str, place: Place) -> Scope:
+        inner = Place(
+            (*place.path, step.id, instance["instance_id"]),
+            (*place.brought, instance.get("metadata") or {}),
+            step,
+        )
+        return self.scope(step, instance.get("step_states") or {}, instance.get("body"), inner)
+
+    def _lane(self, step: Step, instance: State, path: str, place: Place) -> Lane:
+        told = instance_state(instance)
+        own = f"{path}/{instance['instance_id']}"
+        name = instance_name(step, instance)
+        return Lane(
+            self._inside(step, instance, path, place),
+            head=name,
+            title=name + _facts_line(instance),
+            state=told,
+            word=words.state_word(told),
+            href=self.links.href(own),
+            id=own,
+        )
+
+    def _loop(self, step: Step, instances: Sequence[State], path: str, href: str, place: Place) -> Node:
+        latest = instances[-1]
+        node = Node(
+            id=path, href=href, shape="loop", name=step.id, goal=plain(step.goal), width=0, height=0,
+            lanes=[Lane(self._inside(step, latest, path, place), id=f"{path}/{latest['instance_id']}")],
+            again=loop_lines(step.exit_when),
+            about=words.iterations_word(len(instances)),
+        )  # fmt: skip
+        if len(instances) > 1:
+            node.backs = 1
+            for instance in instances[-12:]:
+                told = instance_state(instance)
+                own = f"{path}/{instance['instance_id']}"
+                node.past.append(
+                    Named(told, words.state_word(told), str(instance["index"] + 1), self.links.href(own), own)
+                )
+        return node
+
+    def _tally(self, step: Step, instances: Sequence[State], path: str, href: str) -> Node:
+        told = [instance_state(instance) for instance in instances]
+        names = [param.name for param in step.instance_params]
+        node = Node(
+            id=path, href=href, shape="tally", name=step.id, goal=plain(step.goal), width=TALLY_WIDTH,
+            height=TALLY_HEIGHT, total=len(instances), about=words.branches_word(len(instances), names), backs=1,
+            counts=self._counts(Counter(told), path),
+        )  # fmt: skip
+
+        def named(number: int) -> Named:
+            own = f"{path}/{instances[number]['instance_id']}"
+            name = instance_name(step, instances[number])
+            return Named(told[number], words.state_word(told[number]), name, self.links.href(own), own)
+
+        node.named, node.more = _named(told, named)
+        return node
+
+    def _counts(self, counts: Mapping[str, int], path: str) -> list[Count]:
+        link = self.links.counted
+        return [
+            Count(state, counts.get(state, 0), words.counted_word(state), link(path, state) if link else None)
+            for state in words.TOLD
+        ]
+
+    def _fold(self, fold: Fold, wide: int, states: Mapping[str, State], place: Place) -> Node:
+        told = [step_state(states.get(each)) for each in fold.members]
+        counts = Counter(told)
+        stale = sum(1 for each in fold.members if (states.get(each) or {}).get("stale"))
+        own = "/".join((*place.path, fold.id))
+        covers = frozenset(place.of(each) for each in fold.members) | frozenset(fold.steps)
+        few = self.folding.boxes <= _FEW_BOXES
+        if few and len(fold.members) > MOST_LANES:
+            goal = title(fold_title(self.plan, fold))
+            node = Node(
+                id=own, href=self.links.open_href(fold.id), shape="tally", name="", goal=plain(goal),
+                width=TALLY_WIDTH, height=TALLY_HEIGHT, total=len(fold.steps), backs=1, covers=covers,
+                icon="fold", about=words.steps_word(len(fold.steps)).split(" ", 1)[-1], counts=self._counts(counts, own),
+            )  # fmt: skip
+
+            def named(number: int) -> Named:
+                path = place.of(fold.members[number])
+                word = words.state_word(told[number])
+                return Named(told[number], word, fold.members[number], self.links.href(path), path)
+
+            node.named, node.more = _named(told, named)
+        else:
+            node = fold_box(self.plan, fold, id=own, links=self.links, wide=wide, small=wide < 200)
+            node.covers = covers
+            node.counts = self._counts(counts, own)
+        worst = next(state for state in words.STATES if counts.get(state))
+        node.state = "running" if worst in {"pending", "skipped"} and counts.get("completed") else worst
+        node.word = words.state_word(node.state)
+        if worst in {"waiting", "failed"} and counts[worst] < len(told):
+            node.word = f"{counts[worst]:,} {words.counted_word(worst)}"
+        if stale:
+            node.badges.append(Badge("stale", stale, f"{stale} {words.state_word('stale')}"))
+        return node
+
+
+def tell(node: Node, state: State | None) -> None:
+    """Write on a box what happened to its step."""
+    told = step_state(state)
+    node.state = told
+    node.word = words.state_word(told)
+    if state is None:
+        return
+    if state.get("child_run_id") and state.get("status") == "blocked":
+        node.word = words.waiting_on(plain(str(state["child_run_id"])))
+    inside = _waiting_inside(state)
+    if inside and state.get("instances"):
+        node.word = words.waits_word(inside)
+    elif state.get("failures"):
+        node.word = words.with_failures(node.word, state["failures"])
+    if state.get("stale"):
+        node.stale = True
+        node.word = words.state_word("stale")
+    metadata = state.get("metadata") or {}
+    if metadata:
+        node.badges.append(Badge("braces", len(metadata), words.facts_word(len(metadata))))
+        node.facts = facts_text(metadata)
+    node.icon = None
+
+
+def step_state(state: State | None) -> str:
+    """A step's state as it is drawn: what waits for a person inside a construct makes the construct wait."""
+    if state is None:
+        return "pending"
+    status = str(state.get("status") or "pending")
+    if status == "blocked":
+        return "running" if state.get("child_run_id") else "waiting"
+    if status == "running" and state.get("instances") and _waiting_inside(state):
+        return "waiting"
+    return status
+
+
+def instance_state(instance: State) -> str:
+    """The same for a branch or an iteration."""
+    status = str(instance.get("status") or "pending")
+    if status == "running" and any(_waiting_inside(each) for each in instance["step_states"].values()):
+        return "waiting"
+    return status
+
+
+def _waiting_inside(state: State) -> int:
+    """How many steps wait for a person, in ``state`` or below."""
+    if state.get("status") == "blocked":
+        return 0 if state.get("child_run_id") else 1
+    if state.get("status") not in {"running", "failed"}:
+        return 0
+    return sum(
+        _waiting_inside(inner)
+        for instance in state.get("instances") or ()
+        for inner in instance["step_states"].values()
+    )
+
+
+def instance_name(step: Step, instance: State) -> str:
+    """What a branch is called: its parameters, else the id it has."""
+    metadata = instance.get("metadata") or {}
+    names = [param.name for param in step.instance_params if param.name in metadata]
+    if not names and len(metadata) == 1:
+        names = list(metadata)
+    said = ", ".join(f"{plain(name[:80])}={value_text(metadata[name])}" for name in names)
+    return said or str(instance["instance_id"])
+
+
+def _facts_line(instance: State) -> str:
+    metadata = instance.get("metadata") or {}
+    return f"\n{facts_text(metadata)}" if metadata else ""
+
+
+def _named(told: Sequence[str], named: Any) -> tuple[list[Named], str]:
+    """What waits, failed and runs, by name as far as there is room, and a word about the rest."""
+    order = [
+        number
+        for state in ("waiting", "failed", "running")
+        for number, each in enumerate(told)
+        if each == state
+    ]
+    rest = len(order) - NAMED
+    return [named(number) for number in order[:NAMED]], words.more_word(rest) if rest > 0 else ""
+
+
+def _removed(state: State | None) -> bool:
+    return state is None or state.get("skip_cause") == "removed"
+
+
+def _make_pending(scope: Scope) -> None:
+    for node in _nodes(scope):
+        if node.state is None:
+            node.state, node.word = "pending", words.state_word("pending")
+
+
+def _nodes(scope: Scope) -> Iterable[Node]:
+    for node in scope.nodes:
+        yield node
+        for lane in node.lanes:
+            yield from _nodes(lane.scope)
