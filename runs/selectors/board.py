@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Q, TextField
+from django.db.models import Count, F, Max, Q, TextField
 from django.db.models.functions import Cast
 
 from chief_project.shared.caller import Caller, Right
@@ -42,13 +42,15 @@ class Head:
     """A run without its tree. ``done`` of ``total`` steps are over, constructs and removed ones not counted.
 
     ``counts`` are these steps by state (``waiting`` for blocked ones), ``rows`` how many the table has; ``spans`` when
-    its steps waited for a person. ``run`` is the ``RunState`` without ``step_states``; ``by`` who registered it.
+    its steps waited for a person. ``run`` is the ``RunState`` without ``step_states``; ``by`` who registered it;
+    ``ended_at`` when the last thing in it ended, None while it goes on.
     """
 
     run: Document
     project: str | None
     workflow_status: str
     by: str | None
+    ended_at: datetime | None
     counts: dict[str, int]
     stale: int
     rows: int
@@ -119,21 +121,27 @@ def get_run_head(*, caller: Caller, run_id: str) -> Head:
         tallied = (
             StepState.objects.filter(run=pk)
             .values_list("type", "status", "skip_cause")
-            .annotate(Count("pk"), stale_ones=Count("pk", filter=Q(stale__isnull=False)))
+            .annotate(
+                Count("pk"), stale_ones=Count("pk", filter=Q(stale__isnull=False)), last=Max("completed_at")
+            )
         )
-        for type_, status, cause, count, stale_ones in tallied:
+        ends = []
+        for type_, status, cause, count, stale_ones, end in tallied:
             states += count
+            ends.append(end)
             stale += stale_ones
             if type_ not in CONSTRUCTS and cause != "removed":
                 counts["waiting" if status == "blocked" else status] += count
         instances = StepInstance.objects.filter(run=pk)
         inside = sum((F(f"n_{status}") for status in ("running", *_OTHERS)), F("n_pending"))
         several = instances.annotate(inside=inside).exclude(inside=1)
+        run = mappers.run_document(columns, applied_amendments([pk]).get(pk, []), None)
         return Head(
-            run=mappers.run_document(columns, applied_amendments([pk]).get(pk, []), None),
+            run=run,
             project=project,
             workflow_status=workflow_status,
             by=registered_by(run_id=run_id),
+            ended_at=_ended_at(run, ends),
             counts=dict(counts),
             stale=stale,
             rows=states + several.count(),
@@ -143,6 +151,14 @@ def get_run_head(*, caller: Caller, run_id: str) -> Head:
             entries=entries,
             spans=[span for spans in _spans(pk).values() for span in spans],
         )
+
+
+def _ended_at(run: Document, ends: list[datetime | None]) -> datetime | None:
+    if run["cancelled"] is not None:
+        return datetime.fromisoformat(run["cancelled"]["at"])
+    if run["status"] not in ("completed", "failed"):
+        return None
+    return max((end for end in ends if end is not None), default=run["updated_at"])
 
 
 _OTHERS = ("blocked", "completed", "failed", "skipped")

@@ -160,8 +160,16 @@ def list_runs(
     )
 
 
-def list_updates(*, caller: Caller, run_id: str, paging: Paging, path: tuple[str, ...] | None = None) -> Page:
-    """Every report ever made in a run, its payload as it was sent, oldest first; what an amendment superseded too.
+def list_updates(
+    *,
+    caller: Caller,
+    run_id: str,
+    paging: Paging,
+    path: tuple[str, ...] | None = None,
+    newest_first: bool = False,
+) -> Page:
+    """Every report ever made in a run, its payload as it was sent, oldest first unless told otherwise; what an
+    amendment superseded too.
 
     ``{number, at, kind, path, payload, actor, via}``. ``path`` keeps those of one step or instance and of all that
     lies below it; ``NotFound`` when the run has nothing there and never had a report for it. Three statements.
@@ -177,7 +185,7 @@ def list_updates(*, caller: Caller, run_id: str, paging: Paging, path: tuple[str
         reports = reports.annotate(head=Left("path", len(text) + 1)).filter(Q(path=text) | Q(head=f"{text}/"))
     page = paginate(
         reports.values("number", "at", "kind", "path", "payload", "actor", "via"),
-        order=("number",),
+        order=("-number" if newest_first else "number",),
         paging=paging,
     )
     if path is not None and not page.rows and paging.cursor is None:

@@ -11,13 +11,16 @@ from django.test.utils import CaptureQueriesContext
 from amendments.services.cancel_run import cancel_run
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import NotFound
+from chief_project.shared.paging import Paging
 from runs.domain.board import waited
 from runs.models import Run, StepState
 from runs.selectors.board import PAGE, get_board, get_run_head, get_table, get_timeline
+from runs.selectors.kept import list_artifacts, list_questions
 from runs.selectors.places import get_place
+from runs.selectors.runs import list_updates
 from tests.amendments import amend, remove, replay
 from tests.plans import checkpoint, loop, parallel, task
-from tests.run_calls import answer, asked, mark, resolve, update
+from tests.run_calls import answer, asked, comment, mark, resolve, update, update_instance
 from tests.run_rows import THEN, instance_rows, run_row
 from tests.runs import add_instance, new_run, report
 
@@ -82,6 +85,18 @@ def test_what_an_amendment_took_out_does_not_count(reviewer: Caller) -> None:
     head = get_run_head(caller=reviewer, run_id="r1")
     assert (head.total, head.rows) == (1, 2)
     assert len(head.run["applied_amendment_ids"]) == 1
+
+
+def test_the_head_says_when_it_ended(reviewer: Caller) -> None:
+    new_run(reviewer, task("a"))
+    assert get_run_head(caller=reviewer, run_id="r1").ended_at is None
+    report(reviewer, "a", "completed")
+    head = get_run_head(caller=reviewer, run_id="r1")
+    assert head.ended_at == get_board(caller=reviewer, run_id="r1")[0].completed_at
+    new_run(reviewer, task("a"), run_id="r2")
+    cancel_run(caller=reviewer, run_id="r2")
+    cancelled = get_run_head(caller=reviewer, run_id="r2")
+    assert cancelled.ended_at == cancelled.run["updated_at"]
 
 
 # -- The table ---------------------------------------------------------------------------------------
@@ -265,3 +280,59 @@ def test_times_are_moments_whatever_the_database(viewer: Caller) -> None:
         status="completed", started_at=THEN, completed_at=THEN
     )
     assert get_board(caller=viewer, run_id="r1")[0].completed_at == THEN
+
+
+# -- Questions and artifacts -------------------------------------------------------------------------
+
+
+def test_every_question_is_listed_with_its_answer_and_its_place(reviewer: Caller, viewer: Caller) -> None:
+    a_run(reviewer)
+    update(reviewer, "p/inst_00/x", "completed")
+    asked(reviewer, "p/inst_01/x")
+    page = list_questions(caller=viewer, run_id="r1", paging=Paging())
+    assert [(row["path"], row["goal"], row["response"]) for row in page.rows] == [
+        ("p/inst_01/x", "Read p1", None),
+        ("p/inst_00/x", "Read p0", {"text": "this one"}),
+    ]
+    (newest,) = list_questions(caller=viewer, run_id="r1", paging=Paging(limit=1)).rows
+    assert newest["path"] == "p/inst_01/x"
+
+
+def test_everything_produced_is_listed_with_its_place_and_found_by_its_name(
+    reviewer: Caller, viewer: Caller
+) -> None:
+    a_run(reviewer)
+    made = {"artifact_id": "chart", "type": "image/png", "description": "The Chart", "ref": "out/p0.png"}
+    update(reviewer, "p/inst_00/x", artifacts=[made])
+    comment(reviewer, "chart")
+    update_instance(reviewer, "p/inst_01", artifacts=[{"type": "note", "data": {"n": 1}}])
+    rows = list_artifacts(caller=viewer, run_id="r1", paging=Paging()).rows
+    assert [(row["path"], row["type"], row["remarks"]) for row in rows] == [
+        ("p/inst_01", "note", 0),
+        ("p/inst_00/x", "image/png", 1),
+        ("a", "text", 0),
+    ]
+    assert rows[1]["goal"] == "Read p0"
+    found = list_artifacts(caller=viewer, run_id="r1", paging=Paging(), q="CHART").rows
+    assert [row["artifact_id"] for row in found] == ["chart"]
+
+
+@pytest.mark.parametrize("count", [2, 30])
+def test_lists_cost_the_same_however_long(reviewer: Caller, count: int) -> None:
+    a_run(reviewer, branches=count)
+    for number in range(count):
+        path = f"p/inst_{number:02d}"
+        if number:
+            answer(reviewer, f"{path}/x", asked(reviewer, f"{path}/x"))
+        update_instance(reviewer, path, artifacts=[{"type": "note", "data": {"n": 1}}])
+    assert statements(lambda: list_questions(caller=reviewer, run_id="r1", paging=Paging())) == 3
+    assert statements(lambda: list_artifacts(caller=reviewer, run_id="r1", paging=Paging())) == 4
+
+
+def test_reports_come_newest_first_when_asked(reviewer: Caller) -> None:
+    a_run(reviewer)
+    ways = [
+        [row["number"] for row in list_updates(caller=reviewer, run_id="r1", paging=Paging(), **way).rows]
+        for way in ({}, {"newest_first": True})
+    ]
+    assert ways[0] == ways[1][::-1] == [1, 2, 3, 4]
