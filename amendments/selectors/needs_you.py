@@ -3,21 +3,31 @@
 from collections.abc import Collection
 from typing import Any
 
+from django.db.models import Q
+
 from amendments.domain.words import describe_operations, together
 from amendments.mappers import OPERATION_COLUMNS, operation_values
 from amendments.models import Amendment, Operation
 from amendments.selectors.standings import standings_of
-from amendments.selectors.waiting import waiting_rows
+from amendments.selectors.waiting import all_drafts_waiting, amendments_waiting, waiting_rows
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.paging import Page, Paging
 from chief_project.shared.reading import one_moment
 from runs.models import Question
 from runs.selectors.evidence import failures, surroundings
-from runs.selectors.waiting import Waiting
+from runs.selectors.waiting import (
+    Waiting,
+    checkpoints_waiting,
+    failed_runs_waiting,
+    questions_waiting,
+)
 from workflows.mappers import load_plans
 from workflows.selectors.looks import drafts_as_read
 
 Document = dict[str, Any]
+
+# Checkpoints of one name in instances of one name, in different places of a run's tree.
+_TWINS = 1000
 
 
 def needs_you(*, caller: Caller, paging: Paging, project: str | None = None) -> Page:
@@ -33,14 +43,48 @@ def needs_you(*, caller: Caller, paging: Paging, project: str | None = None) -> 
     caller.must(Right.READ, "read what waits for a person")
     with one_moment():
         page = waiting_rows(caller=caller, paging=paging, project=project)
-        more = _more(caller, page.rows)
-    return page.map(
-        lambda waiting: (
-            waiting.document
-            | more.get((waiting.document["kind"], waiting.key), {})
-            | {"card": card_of(waiting.document)}
-        )
-    )
+        return page.replace(_whole(caller, page.rows))
+
+
+def read_card(*, caller: Caller, card: str) -> Document | None:
+    """One item of ``needs_you`` by its name; None once it no longer waits.
+
+    Of a draft whose plan moved on, what waits now, with ``since`` told from the revision that the name has.
+    """
+    caller.must(Right.READ, "read what waits for a person")
+    kind, _, name = card.partition(":")
+    with one_moment():
+        if kind == "draft":
+            name, _, number = name.rpartition("@")
+            drafts = [each for each in all_drafts_waiting(caller=caller) if each.key == name]
+            shown = int(number) if number.isdecimal() and len(number) < 10 else None
+            moved_on = bool(drafts) and drafts[0].document["revision"] != shown
+            found = _whole(caller, drafts, shown=shown if moved_on else None)
+            return found[0] if found else None
+        waiting: list[Waiting] = []
+        if kind == "amendment":
+            waiting = amendments_waiting(mark=None, limit=1, only=Q(amendment_id=name))
+        elif kind == "checkpoint":
+            run_id, _, path = name.partition("@")
+            *_, step_id = path.split("/")
+            only = Q(run__run_id=run_id, step_id=step_id)
+            if "/" in path:
+                only &= Q(instance__instance_id=path.split("/")[-2])
+            waiting = checkpoints_waiting(mark=None, limit=_TWINS, only=only)
+        elif kind == "question":
+            waiting = questions_waiting(mark=None, limit=1, only=Q(question_id=name))
+        elif kind == "failed_run":
+            waiting = failed_runs_waiting(mark=None, limit=1, only=Q(run_id=name))
+        twins = [each for each in waiting if card_of(each.document) == card]
+        return next(iter(_whole(caller, twins)), None)
+
+
+def waiting_cards(*, caller: Caller, paging: Paging, project: str | None = None) -> list[str]:
+    """The names of what waits, in order: what ``needs_you`` has on this page, without more of each."""
+    caller.must(Right.READ, "read what waits for a person")
+    with one_moment():
+        page = waiting_rows(caller=caller, paging=paging, project=project)
+    return [card_of(waiting.document) for waiting in page.rows]
 
 
 def card_of(item: Document) -> str:
@@ -61,7 +105,17 @@ def card_of(item: Document) -> str:
             return f"{kind}:{item['run_id']}"
 
 
-def _more(caller: Caller, rows: list[Waiting]) -> dict[tuple[str, Any], Document]:
+def _whole(caller: Caller, rows: list[Waiting], *, shown: int | None = None) -> list[Document]:
+    more = _more(caller, rows, shown)
+    return [
+        waiting.document
+        | more.get((waiting.document["kind"], waiting.key), {})
+        | {"card": card_of(waiting.document)}
+        for waiting in rows
+    ]
+
+
+def _more(caller: Caller, rows: list[Waiting], shown: int | None) -> dict[tuple[str, Any], Document]:
     keys: dict[str, list[Any]] = {}
     for waiting in rows:
         keys.setdefault(waiting.document["kind"], []).append(waiting.key)
@@ -72,7 +126,9 @@ def _more(caller: Caller, rows: list[Waiting]) -> dict[tuple[str, Any], Document
     )
     around = surroundings([*keys.get("checkpoint", ()), *asking.values()])
     by_kind: dict[str, dict[Any, Document]] = {
-        "draft": drafts_as_read(caller=caller, workflow_ids=keys["draft"]) if "draft" in keys else {},
+        "draft": drafts_as_read(caller=caller, workflow_ids=keys["draft"], shown=shown)
+        if "draft" in keys
+        else {},
         "amendment": _changes(keys.get("amendment", ())),
         "checkpoint": around,
         "question": {pk: around[state_pk] for pk, state_pk in asking.items()},

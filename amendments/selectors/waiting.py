@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from amendments.models import Amendment, Operation
 from chief_project.shared.caller import Caller, Right
@@ -57,10 +57,10 @@ def waiting_rows(*, caller: Caller, paging: Paging, project: str | None = None) 
     """
     cursor = None if paging.cursor is None else read_cursor(paging.cursor, _SALT, 3)
     wanted = paging.limit + 1
-    drafts = _drafts(caller, project)
+    drafts = all_drafts_waiting(caller=caller, project=project)
     found = [
         *_past(drafts, cursor)[:wanted],
-        *_amendments(_mark("amendment", cursor), wanted, project),
+        *amendments_waiting(mark=_mark("amendment", cursor), limit=wanted, project=project),
         *checkpoints_waiting(mark=_mark("checkpoint", cursor), limit=wanted, project=project),
         *questions_waiting(mark=_mark("question", cursor), limit=wanted, project=project),
         *failed_runs_waiting(mark=_mark("failed_run", cursor), limit=wanted, project=project),
@@ -105,7 +105,8 @@ def _mark(kind: str, cursor: list[Any] | None) -> Mark:
     return since, key if own == rank else -1 if own > rank else None
 
 
-def _drafts(caller: Caller, project: str | None) -> list[Waiting]:
+def all_drafts_waiting(*, caller: Caller, project: str | None = None) -> list[Waiting]:
+    """Every draft that waits for review: one statement."""
     return [
         Waiting(row["since"], row["workflow_id"], {"kind": "draft"} | row)
         for row in drafts_waiting(caller=caller, project=project)
@@ -127,10 +128,13 @@ def _pending(project: str | None) -> Any:
     return Amendment.objects.filter(here, status="pending_approval").exclude(run__status="cancelled")
 
 
-def _amendments(mark: Mark, limit: int, project: str | None) -> list[Waiting]:
+def amendments_waiting(
+    *, mark: Mark, limit: int, project: str | None = None, only: Q | None = None
+) -> list[Waiting]:
+    """Pending amendments, with what their operations are, like the readers of ``runs.selectors.waiting``."""
     rows = list(
         _pending(project)
-        .filter(after("created_at", mark))
+        .filter(only or Q(), after("created_at", mark))
         .order_by("created_at", "pk")
         .values(
             "pk",

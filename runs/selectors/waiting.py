@@ -1,7 +1,7 @@
 """What waits for a person in runs: blocked checkpoints, open questions, failed runs that nobody has seen.
 
 Each reader gives the oldest first, at most ``limit`` of those ``after`` a moment, as ``(since, row id, document)``;
-with ``project`` only those of a label (``of_project``).
+with ``project`` only those of a label (``of_project``), with ``only`` only rows that it finds.
 A run that is over asks for nothing; what an amendment took out isn't blocked any more.
 """
 
@@ -44,14 +44,16 @@ def after(since: str, mark: Mark) -> Q:
     return later if pk is None else later | Q(**{since: moment, "pk__gt": pk})
 
 
-def checkpoints_waiting(*, mark: Mark, limit: int, project: str | None = None) -> list[Waiting]:
+def checkpoints_waiting(
+    *, mark: Mark, limit: int, project: str | None = None, only: Q | None = None
+) -> list[Waiting]:
     """Blocked checkpoints, with their goal, their fields and what their instances brought.
 
     Two statements, and one per plan table for plans that aren't cached.
     """
     rows = list(
         _checkpoints(project)
-        .filter(after("since", mark))
+        .filter(only or Q(), after("since", mark))
         .order_by("since", "pk")
         .values("pk", "since", "step_id", *_RUN)[:limit]
     )
@@ -66,11 +68,13 @@ def checkpoints_waiting(*, mark: Mark, limit: int, project: str | None = None) -
     return found
 
 
-def questions_waiting(*, mark: Mark, limit: int, project: str | None = None) -> list[Waiting]:
+def questions_waiting(
+    *, mark: Mark, limit: int, project: str | None = None, only: Q | None = None
+) -> list[Waiting]:
     """Open questions, with their text and fields, and the goal of the step that asks. Two statements, as above."""
     rows = list(
         _questions(project)
-        .filter(after("asked_at", mark))
+        .filter(only or Q(), after("asked_at", mark))
         .order_by("asked_at", "pk")
         .values(
             "pk",
@@ -98,11 +102,13 @@ def questions_waiting(*, mark: Mark, limit: int, project: str | None = None) -> 
     return found
 
 
-def failed_runs_waiting(*, mark: Mark, limit: int, project: str | None = None) -> list[Waiting]:
+def failed_runs_waiting(
+    *, mark: Mark, limit: int, project: str | None = None, only: Q | None = None
+) -> list[Waiting]:
     """Failed runs that nobody acknowledged, with the top-level steps that failed. Two statements, as above."""
     rows = list(
         _failed_runs(project)
-        .filter(after("since", mark))
+        .filter(only or Q(), after("since", mark))
         .order_by("since", "pk")
         .values(
             "pk",

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from amendments.selectors.needs_you import needs_you
+from amendments.selectors.needs_you import needs_you, read_card, waiting_cards
 from chief_project.shared.caller import Caller
 from chief_project.shared.paging import Paging
 from runs.models import StepState
@@ -271,3 +271,35 @@ def test_an_amendment_that_was_applied_asks_for_nothing(relay: Caller) -> None:
     new_run(relay, task("a"), task("b"))
     amend(relay, remove("b"))
     assert cards(relay) == []
+
+
+def test_each_card_can_be_read_by_its_name(relay: Caller, viewer: Caller) -> None:
+    new_draft(relay, task("a"))
+    new_run(relay, loop("l", ["gate"]), checkpoint("gate"), task("a"), task("b"))
+    for index in (0, 1):
+        add_instance(relay, "l")
+        report(relay, f"l/inst_0{index}/gate", "running")
+    report(relay, "a", "running")
+    ask(relay, "a", "Which?")
+    propose(relay, remove("b"))
+    new_run(relay, task("a"), run_id="r2")
+    report(relay, "a", "failed", run_id="r2")
+    found = cards(viewer)
+    assert len(found) == 6
+    assert waiting_cards(caller=viewer, paging=Paging()) == [card["card"] for card in found]
+    for card in found:
+        assert read_card(caller=viewer, card=card["card"]) == card
+    for nothing in ("", "draft:x@1", "draft:x", "checkpoint:r1", "checkpoint:r1@l/inst_02/gate", "other:r2"):
+        assert read_card(caller=viewer, card=nothing) is None
+
+
+def test_a_draft_that_moved_on_is_compared_with_what_was_shown(relay: Caller, reviewer: Caller) -> None:
+    made = new_draft(relay, task("a"), workflow_id="w1")
+    made = revised(relay, made, task("a"), task("b"))
+    revised(relay, made, task("a"), task("b"), task("c"))
+    card = read_card(caller=reviewer, card="draft:w1@2")
+    assert card is not None
+    assert (card["card"], card["seen"]["revision"], card["since"]["added"]) == ("draft:w1@3", 2, ["c"])
+    card = read_card(caller=reviewer, card="draft:w1@3")
+    assert card is not None
+    assert (card["seen"], card["since"]) == (None, None)

@@ -12,10 +12,15 @@ from workflows.domain.brief import brief
 from workflows.domain.diff import plan_diff
 
 
-def drafts_as_read(*, caller: Caller, workflow_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+def drafts_as_read(
+    *, caller: Caller, workflow_ids: Collection[str], shown: int | None = None
+) -> dict[str, dict[str, Any]]:
     """By workflow id: ``types`` ``{type: how many steps}``; ``seen`` ``{revision, at}`` of the newest revision that
     this person read, or null; ``since`` what ``brief`` tells between that one and the plan that stands (null where
     nothing was read, or the newest); ``own_notes`` ``{open, all}``, those the person wrote.
+
+    ``shown`` stands for what the person read: the revision that was on the screen when the plan moved on, and ``at``
+    is then when it came.
 
     Three statements whatever the drafts, and six for plans that aren't cached.
     """
@@ -27,14 +32,16 @@ def drafts_as_read(*, caller: Caller, workflow_ids: Collection[str]) -> dict[str
     read: dict[int, tuple[Any, ...]] = {}
     notes: dict[int, dict[str, int]] = {}
     if caller.person and heads:
-        revisions = models.Revision.objects.filter(
-            workflow__in=heads,
-            workflow__seen_by__user=caller.user_id,
-            number=F("workflow__seen_by__revision"),
-        )
-        for pk, *columns in revisions.values_list(
-            "workflow_id", "number", "workflow__seen_by__at", "plan_id", "title"
-        ):
+        revisions = models.Revision.objects.filter(workflow__in=heads)
+        moment = "at"
+        if shown is None:
+            moment = "workflow__seen_by__at"
+            revisions = revisions.filter(
+                workflow__seen_by__user=caller.user_id, number=F("workflow__seen_by__revision")
+            )
+        else:
+            revisions = revisions.filter(number=shown)
+        for pk, *columns in revisions.values_list("workflow_id", "number", moment, "plan_id", "title"):
             read[pk] = tuple(columns)
         own = models.ReviewNote.objects.filter(workflow__in=heads, author=caller.actor)
         for pk, wrote, unresolved in own.values_list("workflow_id").annotate(
