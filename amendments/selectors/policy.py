@@ -38,7 +38,11 @@ _COLUMNS = (
     "created_at",
     "plan_before_id",
     "plan_after_id",
+    "plan_before__step_count",
+    "plan_after__step_count",
 )
+# Plans are read to judge amendments: no more than this many steps, and so fewer amendments where plans are huge.
+_MOST_STEPS = 50_000
 
 
 def get_approval_policy(*, caller: Caller) -> Document:
@@ -70,7 +74,7 @@ def try_approval_policy(*, caller: Caller, rules: list[Document]) -> Trial:
     if trial.judgement.kept is None:
         return trial
     with one_moment():
-        rows = list(Amendment.objects.order_by("-created_at", "-id").values(*_COLUMNS)[:TRIED_ON])
+        rows = _newest()
         operations = _operations(row["id"] for row in rows)
         matched = [
             (row, rule)
@@ -94,6 +98,17 @@ def try_approval_policy(*, caller: Caller, rules: list[Document]) -> Trial:
         else:
             held_back.append(told | {"why": why})
     return Trial(trial.judgement, len(rows), decided, held_back)
+
+
+def _newest() -> list[Document]:
+    found: list[Document] = []
+    steps = 0
+    for row in Amendment.objects.order_by("-created_at", "-id").values(*_COLUMNS)[:TRIED_ON]:
+        steps += row["plan_before__step_count"] + row["plan_after__step_count"]
+        if found and steps > _MOST_STEPS:
+            break
+        found.append({**row})
+    return found
 
 
 def _facts(row: Document, operations: list[Operation]) -> AmendmentFacts:

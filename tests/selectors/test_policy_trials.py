@@ -110,6 +110,16 @@ def test_only_the_newest_are_considered(reviewer: Caller, monkeypatch: pytest.Mo
     assert (trial.considered, [one["amendment_id"] for one in trial.decided]) == (1, [newest])
 
 
+def test_fewer_are_considered_where_plans_are_huge(reviewer: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_run(reviewer, *(f"s{number}" for number in range(10)))
+    for number in range(3):
+        refuse(reviewer, propose(reviewer, insert_after("s1", task(f"n{number}"))))
+    monkeypatch.setattr("amendments.selectors.policy._MOST_STEPS", 45)
+    assert tried(reviewer, rule(FORWARD)).considered == 2
+    monkeypatch.setattr("amendments.selectors.policy._MOST_STEPS", 1)
+    assert tried(reviewer, rule(FORWARD)).considered == 1
+
+
 def test_a_trial_costs_the_same_however_much_it_is_tried_on(
     reviewer: Caller, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
