@@ -1,12 +1,14 @@
 """The three drawings that pages ask for."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from chief_project.web.graph import words
+from chief_project.web.graph.amendments import amendment_scene, both
 from chief_project.web.graph.drawing import Drawing, finished
 from chief_project.web.graph.folding import Folding, fold_plan
 from chief_project.web.graph.parts import Links, fold_title, title
@@ -82,21 +84,61 @@ def draw_run(
     )
 
 
+def draw_amendment(
+    before: Plan,
+    after: Plan,
+    *,
+    key: Hashable,
+    operations: Sequence[Mapping[str, Any]],
+    href: Callable[[str], str],
+    selected: str | None = None,
+    view: str = "both",
+    run: Mapping[str, Any] | None = None,
+    opened: frozenset[str] = frozenset(),
+    open_href: Callable[[str], str] | None = None,
+) -> Drawing:
+    """What an amendment would change, before and after in one drawing.
+
+    ``view`` is both, before or after; which one it is moves no box. ``operations`` are ``PatchOperation`` documents.
+    With ``run`` (its RunState) boxes tell their states too; ids are then paths, as in ``draw_run``. ``key`` names the
+    amendment and the two plans.
+    """
+    two = both(before, after, operations)
+    drawn = {} if run is None else times_drawn(run)
+    folding = _folded(two.plan, key, opened, drawn, two.kept)
+    links = Links(href, open_href or href)
+    scene = amendment_scene(two, folding, links, run=run, view=view)
+    return finished(
+        scene,
+        placed=place(scene),
+        label=words.amendment_label(list(two.kinds.values()), len(two.again)),
+        selected=selected,
+        boxes=folding.boxes,
+        folded=folding.hidden,
+        level=folding.level,
+        unfolded=_unfolded(two.plan, folding),
+    )
+
+
 def _unfolded(plan: Plan, folding: Folding) -> tuple[tuple[str, str], ...]:
     return tuple((fold.id, title(fold_title(plan, fold))) for fold in folding.opened)
 
 
 def _folded(
-    plan: Plan, key: Hashable, opened: frozenset[str], drawn: Mapping[str, int] | None = None
+    plan: Plan,
+    key: Hashable,
+    opened: frozenset[str],
+    drawn: Mapping[str, int] | None = None,
+    kept: frozenset[str] = frozenset(),
 ) -> Folding:
     """The plan's folding, kept by what decides it."""
-    known = (key, opened, frozenset((drawn or {}).items()))
+    known = (key, opened, frozenset((drawn or {}).items()), kept)
     with _lock:
         found = _foldings.get(known)
         if found is not None:
             _foldings.move_to_end(known)
             return found
-    made = fold_plan(plan, opened=opened, drawn=drawn)
+    made = fold_plan(plan, opened=opened, drawn=drawn, kept=kept)
     with _lock:
         _foldings[known] = made
         while len(_foldings) > _KEPT:

@@ -132,10 +132,14 @@ def _scope(scope: Scope, lit: Lit, owner: str, depth: int) -> Raw:
     parts: list[Raw] = []
     for group in groups_of(scope.groups):
         parts.append(_group(group.name, group.path, group.box))
-    own = [(edge, way) for edge, way in zip(scope.edges, scope.ways, strict=True)]
+    own = [(edge, way) for edge, way in zip(scope.edges, scope.ways, strict=True) if not edge.hidden]
     own.sort(key=lambda each: (scope.nodes[each[0].tail].id, scope.nodes[each[0].head].id) in lit.edges)
     parts += [_edge(scope, edge, way, lit) for edge, way in own]
-    parts += [_node(scope.nodes[number], lit, owner, depth) for number in scope.order]
+    parts += [
+        _node(scope.nodes[number], lit, owner, depth)
+        for number in scope.order
+        if not scope.nodes[number].hidden
+    ]
     return joined(parts)
 
 
@@ -207,10 +211,13 @@ def _text(kind: str, x: float, y: float, text: str, *, end: bool = False, tip: s
 
 
 def _label(node: Node) -> str:
-    said = node.goal if node.shape == "fold" else f"{node.name}: {node.goal}"
-    if node.shape == "fold":
-        said = f"{node.name}: {node.goal}"
-    for more in (node.word, node.what, node.about if node.shape in {"loop", "parallel", "tally"} else ""):
+    said = f"{node.name}: {node.goal}" if node.name else node.goal
+    for more in (
+        node.word,
+        node.what,
+        node.again_word,
+        node.about if node.shape in {"loop", "parallel", "tally"} else "",
+    ):
         if more:
             said += f", {more}"
     return said
@@ -263,7 +270,7 @@ def _node(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
     parts += [_text(kind, left, node.y + 37 + LINE * number, line) for number, line in enumerate(node.lines)]
     if node.shape == "fold":
         parts.append(_fold_foot(node))
-    if node.replay:
+    if node.again_word:
         parts.append(_replay(node))
     parts.append(_corners(node))
     return element(
@@ -348,11 +355,11 @@ def _first_line(node: Node) -> Raw:
         )
         right -= wide + 25
     if node.what:
-        shown = clip(node.what, max(40, right - left - 50), 11.5, bold=True)
+        shown = clip(node.what, max(40, right - left - (90 if node.state else 50)), 11.5, bold=True)
         parts.append(_text("g-what", right, base, shown, end=True))
         right -= round(width(shown, 11.5, bold=True)) + 9
-    if node.state:
-        state = "stale" if node.stale else node.state
+    if node.state or node.stale:
+        state = "stale" if node.stale else node.state or ""
         shown = clip(node.word, right - left - 19, 12, bold=True)
         parts += [_icon(state, left, node.y + 8), _text("g-state", left + 19, base, shown)]
         left += 19 + round(width(shown, 12, bold=True)) + 12
@@ -407,21 +414,18 @@ def _corners(node: Node) -> Raw:
 
 
 def _replay(node: Node) -> Raw:
-    """It runs again: a loop arrow on the side, with what is kept."""
-    x, y = node.x + node.width, node.y + node.height / 2
-    arrow = f"M{x + 6} {y + 15:g}H{x + 20}Q{x + 29} {y + 15:g} {x + 29} {y:g}Q{x + 29} {y - 13:g} {x + 20} {y - 13:g}H{x + 12}"
-    lines = (node.replay or "").split("\n")
+    """It runs again: a loop arrow on the side."""
+    x, y = node.x + node.width, node.y + min(node.height, 64) / 2
+    arrow = (
+        f"M{x + 6} {y + 15:g}H{x + 20}Q{x + 29} {y + 15:g} {x + 29} {y + 6:g}V{y - 4:g}"
+        f"Q{x + 29} {y - 13:g} {x + 20} {y - 13:g}H{x + 12}"
+    )
+    tip = f"M{x + 5} {y - 13:g}L{x + 13} {y - 17:g}L{x + 13} {y - 9:g}Z"
     return joined(
         [
             element("path", {"class": "g-replay", "d": arrow}),
-            element(
-                "path",
-                {
-                    "class": "g-arrow--replay",
-                    "d": f"M{x + 5} {y - 13:g}L{x + 13} {y - 17:g}L{x + 13} {y - 9:g}Z",
-                },
-            ),
-            *(_text("g-sm", x + 38, y - 2 + 15 * number, line) for number, line in enumerate(lines)),
+            element("path", {"class": "g-arrow--replay", "d": tip}),
+            _text("g-sm", x + 36, round(y + 5), node.again_word),
         ]
     )
 
@@ -473,7 +477,7 @@ def _container(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
         parts.append(_loop(node, lit, depth))
     else:
         parts.append(_lanes(node, lit, depth))
-    if node.replay:
+    if node.again_word:
         parts.append(_replay(node))
     return element("g", {}, *parts)
 
@@ -535,8 +539,12 @@ def _lane_head(lane: Lane, x: float, y: float, room: float, node: Node, lit: Lit
         parts.append(_icon(lane.state, x, y + 9, 12))
         x += 18
         room -= 18
+    if lane.what:
+        room -= 18
+        again = {"class": "g-again"}
+        parts.append(element("g", again, _icon("replay", x + room + 4, y + 9, 13)))
     parts.append(_text("g-id", x, y + 19, clip_middle(lane.head or "", room)))
-    label = f"{lane.title or lane.head}" + (f", {lane.word}" if lane.word else "")
+    label = ", ".join(each for each in (lane.title or lane.head or "", lane.word, lane.what) if each)
     classes = "g-lane-head" + (f" s-{lane.state}" if lane.state else "")
     if lane.id and lane.id == lit.asked:
         classes += " is-selected"

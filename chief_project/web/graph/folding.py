@@ -67,6 +67,7 @@ class _Scope:
 
     plan: Plan
     ids: tuple[str, ...]
+    kept: frozenset[str] = frozenset()  # steps that are never folded
     layer: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -96,24 +97,26 @@ def fold_plan(
     opened: frozenset[str] = frozenset(),
     drawn: Mapping[str, int] | None = None,
     most: int = MOST_BOXES,
+    kept: frozenset[str] = frozenset(),
 ) -> Folding:
     """The gentlest folding with at most ``most`` boxes, or the hardest there is.
 
     ``drawn`` says how often each construct's body is drawn (its lanes), once where it says nothing. What is ``opened``
-    (fold ids) is drawn as finer boxes and isn't counted.
+    (fold ids) is drawn as finer boxes and isn't counted. ``kept`` steps are never folded; it holds the constructs
+    around them too.
     """
     scopes: dict[str | None, _Scope] = {}
     levels = _LEVELS if len(plan.steps) <= _FEW_STEPS else _LEVELS[1:]
     chosen: dict[str | None, tuple[Unit, ...]] = {}
     for level in levels:
-        chosen = _at_level(plan, level, scopes, frozenset())
+        chosen = _at_level(plan, level, scopes, kept, frozenset())
         if _count(chosen, plan, drawn or {}) <= most:
             break
     else:
         level = levels[-1]
     unfolded: list[Fold] = []
     if opened:
-        chosen = _at_level(plan, level, scopes, opened, unfolded)
+        chosen = _at_level(plan, level, scopes, kept, opened, unfolded)
     return Folding(chosen, level, tuple(unfolded))
 
 
@@ -132,6 +135,7 @@ def _at_level(
     plan: Plan,
     level: str,
     scopes: dict[str | None, _Scope],
+    kept: frozenset[str],
     opened: frozenset[str],
     unfolded: list[Fold] | None = None,
 ) -> dict[str | None, tuple[Unit, ...]]:
@@ -140,7 +144,7 @@ def _at_level(
     while waiting:
         construct = waiting.pop()
         if construct not in scopes:
-            scopes[construct] = _Scope(plan, plan.scope(construct))
+            scopes[construct] = _Scope(plan, plan.scope(construct), kept)
         units = _units(scopes[construct], level, opened, [] if unfolded is None else unfolded)
         chosen[construct] = units
         waiting += [unit for unit in units if isinstance(unit, str) and plan.by_id[unit].is_construct]
@@ -206,7 +210,7 @@ def _partition(scope: _Scope, ids: Sequence[str], level: str) -> list[Unit]:
     if closed:
         units = [
             _unit(scope, (unit,), "closed")
-            if isinstance(unit, str) and scope.step(unit).is_construct
+            if isinstance(unit, str) and scope.step(unit).is_construct and unit not in scope.kept
             else unit
             for unit in units
         ]
@@ -232,7 +236,7 @@ def _classes(
 ) -> list[Unit]:
     classes: dict[object, list[str]] = {}
     for step_id in ids:
-        classes.setdefault(key(step_id), []).append(step_id)
+        classes.setdefault(step_id if step_id in scope.kept else key(step_id), []).append(step_id)
     found: list[Unit] = []
     for members in classes.values():
         if len(members) >= least:
@@ -296,6 +300,8 @@ def _members(unit: Unit) -> tuple[str, ...]:
 
 
 def _group_of(scope: _Scope, unit: Unit) -> str | None:
+    if unit in scope.kept:
+        return None
     paths = {scope.step(each).group for each in _members(unit)}
     return paths.pop() if len(paths) == 1 else None
 
@@ -343,7 +349,15 @@ def _bands(scope: _Scope, ids: Sequence[str], *, apart: bool) -> list[list[str]]
     """Steps by runs of neighbouring ranks; ``apart``: those of a run that no edge joins are told apart."""
     ranks = sorted({scope.layer[each] for each in ids})
     size = -(-len(ranks) // _BANDS)
-    band = {rank: place // size for place, rank in enumerate(ranks)}
+    alone = {scope.layer[each] for each in ids if each in scope.kept}
+    band: dict[int, int] = {}
+    current = held = 0
+    for place, rank in enumerate(ranks):
+        # The rank of a kept step is a band of its own: what is joined around it must not be joined past it.
+        if held == size or (held and (rank in alone or ranks[place - 1] in alone)):
+            current, held = current + 1, 0
+        band[rank] = current
+        held += 1
     root = {step_id: step_id for step_id in ids}
 
     def find(step_id: str) -> str:
@@ -354,12 +368,14 @@ def _bands(scope: _Scope, ids: Sequence[str], *, apart: bool) -> list[list[str]]
 
     first: dict[int, str] = {}
     for step_id in ids:
+        if step_id in scope.kept:
+            continue
         mine = band[scope.layer[step_id]]
         if not apart:
             root[find(step_id)] = find(first.setdefault(mine, step_id))
             continue
         for needed in scope.step(step_id).depends_on:
-            if needed in root and band[scope.layer[needed]] == mine:
+            if needed in root and needed not in scope.kept and band[scope.layer[needed]] == mine:
                 root[find(step_id)] = find(needed)
     joined: dict[str, list[str]] = {}
     for step_id in ids:

@@ -55,11 +55,11 @@ def facts_text(metadata: Mapping[str, Any]) -> str:
 def title(goal: str) -> str:
     """A goal whose first word, where it is a long dotted name, is told by its end."""
     first, space, rest = plain(goal[:600]).partition(" ")
-    if len(first) <= 30:
+    if len(first) <= 36:
         return first + space + rest
     parts = _JOINTS.findall(first)
     kept = parts.pop() if parts else first
-    while parts and len(parts[-1]) + len(kept) <= 22:
+    while parts and len(parts[-1]) + len(kept) <= 24:
         kept = parts.pop() + kept
     return ("…" if parts else "") + kept + space + rest
 
@@ -171,12 +171,15 @@ def assemble(
             tail = owner.get(needed)
             if tail is not None and tail != head:
                 pairs[tail, head] = None
-    edges = list(pairs)
+    kinds = {pair: kind(*pair) for pair in pairs}
+    same = [pair for pair in pairs if kinds[pair] not in {"add", "del"}]
     if len(units) > EDGES_AS_SAID or any(not isinstance(unit, str) for unit in units):
-        edges = reduced(len(units), edges)
+        same = reduced(len(units), same)
+    told = set(same)
+    edges = [pair for pair in pairs if pair in told or kinds[pair] in {"add", "del"}]
     return Scope(
         nodes=nodes,
-        edges=[Edge(tail, head, kind(tail, head)) for tail, head in edges],
+        edges=[Edge(*pair, kinds[pair]) for pair in edges],
         groups=_groups(plan, units, around),
     )
 

@@ -56,13 +56,23 @@ class _Net:
         self.low, self.high = min(xs), max(xs)
 
 
-def arrange(graph: Graph, positions: Positions, below: Sequence[int] | None = None) -> Arranged:
-    """Pixels for what was laid out; ``below``: how much lower than its box each edge leaves it (a stack's backs)."""
+def arrange(
+    graph: Graph,
+    positions: Positions,
+    below: Sequence[int] | None = None,
+    insets: Sequence[int] | None = None,
+    shifts: Sequence[int] | None = None,
+) -> Arranged:
+    """Pixels for what was laid out.
+
+    ``below``: how much lower than its box an edge leaves each (a stack's backs); ``insets``: how much of each box's
+    sides is left free, where no edge lands; ``shifts``: how far from the middle of its boxes each edge runs.
+    """
     rank, centre = positions.rank, positions.centre
     rows: list[list[int]] = [[] for _ in range(max(rank, default=-1) + 1)]
     for place in sorted(range(len(rank)), key=lambda each: centre[each]):
         rows[rank[place]].append(place)
-    columns = _columns(graph, positions, rows)
+    columns = _columns(graph, positions, rows, insets or (0,) * len(rank), shifts or (0,) * len(graph.edges))
     channels, turns = _channels(graph, rank, columns, len(rows))
     lines = [_draw_lines(channel) for channel in channels]
     flat = list(_flatten(graph.clusters))
@@ -85,30 +95,34 @@ def arrange(graph: Graph, positions: Positions, below: Sequence[int] | None = No
     return _shifted(graph, boxes, paths, outlines, height)
 
 
-def _columns(graph: Graph, positions: Positions, rows: list[list[int]]) -> list[list[float]]:
+def _columns(
+    graph: Graph, positions: Positions, rows: list[list[int]], insets: Sequence[int], shifts: Sequence[int]
+) -> list[list[float]]:
     """Each edge's x: as it leaves, in every row it passes, and as it lands."""
     rank, centre = positions.rank, positions.centre
     free = [_gaps(row, graph, centre) for row in rows]
-    taken: list[list[tuple[float, int]]] = [[] for _ in rows]
+    taken: list[list[tuple[float, object]]] = [[] for _ in rows]
     found: list[list[float]] = [[] for _ in graph.edges]
     by_length = sorted(range(len(graph.edges)), key=lambda each: len(positions.crossings[each]))
     for number in by_length:
         tail, head = graph.edges[number]
+        shift = shifts[number]
         passed = [
             _gap_at(free[rank[tail] + 1 + step], x) for step, x in enumerate(positions.crossings[number])
         ]
         levels = range(rank[tail] + 1, rank[head])
         found[number] = _column(
-            _span(tail, graph, centre), centre[tail], passed, positions.crossings[number],
-            _span(head, graph, centre), centre[head], [taken[level] for level in levels], head,
+            _span(tail, graph, centre, insets), centre[tail] + shift, passed, positions.crossings[number],
+            _span(head, graph, centre, insets), centre[head] + shift,
+            [taken[level] for level in levels], (head, shift),
         )  # fmt: skip
         for level, x in zip(levels, found[number][1:-1], strict=True):
-            taken[level].append((x, head))
+            taken[level].append((x, (head, shift)))
     return found
 
 
-def _span(place: int, graph: Graph, centre: Sequence[float]) -> tuple[float, float]:
-    half = max(0.0, graph.sizes[place][0] / 2 - PORT)
+def _span(place: int, graph: Graph, centre: Sequence[float], insets: Sequence[int]) -> tuple[float, float]:
+    half = max(0.0, graph.sizes[place][0] / 2 - PORT - insets[place])
     return centre[place] - half, centre[place] + half
 
 
@@ -117,7 +131,7 @@ def _gaps(row: list[int], graph: Graph, centre: Sequence[float]) -> list[tuple[f
     gaps = []
     left = float("-inf")
     for place in row:
-        half = graph.sizes[place][0] / 2 + 8
+        half = graph.sizes[place][0] / 2 + 11
         gaps.append((left, centre[place] - half))
         left = centre[place] + half
     return [gap for gap in [*gaps, (left, float("inf"))] if gap[1] > gap[0]]
@@ -134,8 +148,8 @@ def _column(
     wanted: Sequence[float],
     land: tuple[float, float],
     land_at: float,
-    taken: list[list[tuple[float, int]]],
-    head: int,
+    taken: list[list[tuple[float, object]]],
+    owner: object,
 ) -> list[float]:
     """Straight through if one x fits everywhere; else as few turns as it takes, the last as early as it can be."""
     count = len(passed)
@@ -144,13 +158,13 @@ def _column(
             leave[0] <= x <= leave[1]
             and land[0] <= x <= land[1]
             and all(low <= x <= high for low, high in passed)
-            and not (x != land_at and any(_is_taken(x, taken[step], head) for step in range(count)))
+            and not (x != land_at and any(_is_taken(x, taken[step], owner) for step in range(count)))
         ):
             return [x] * (count + 2)
     xs = [leave_at, *([0.0] * count), land_at]
     step = count - 1
     while step >= 0 and passed[step][0] <= land_at <= passed[step][1]:
-        if _is_taken(land_at, taken[step], head):
+        if _is_taken(land_at, taken[step], owner):
             break
         xs[step + 1] = land_at
         step -= 1
@@ -161,22 +175,22 @@ def _column(
             step -= 1
             low, high = max(low, passed[step][0]), min(high, passed[step][1])
         near = leave_at if step == 0 else sum(wanted[step : last + 1]) / (last + 1 - step)
-        x = _free(min(max(near, low), high), low, high, taken[step : last + 1], head)
+        x = _free(min(max(near, low), high), low, high, taken[step : last + 1], owner)
         xs[step + 1 : last + 2] = [x] * (last + 1 - step)
         step -= 1
     return xs
 
 
-def _is_taken(x: float, taken: list[tuple[float, int]], head: int) -> bool:
-    return any(abs(x - other) < BETWEEN - 1 and owner != head for other, owner in taken)
+def _is_taken(x: float, taken: list[tuple[float, object]], owner: object) -> bool:
+    return any(abs(x - other) < BETWEEN - 1 and whose != owner for other, whose in taken)
 
 
-def _free(x: float, low: float, high: float, taken: list[list[tuple[float, int]]], head: int) -> float:
+def _free(x: float, low: float, high: float, taken: list[list[tuple[float, object]]], owner: object) -> float:
     """The place nearest to ``x`` that no edge to another box runs in."""
     for away in range(24):
         for side in (1, -1):
             here = x + side * away * BETWEEN
-            if low <= here <= high and not any(_is_taken(here, row, head) for row in taken):
+            if low <= here <= high and not any(_is_taken(here, row, owner) for row in taken):
                 return here
     return x
 

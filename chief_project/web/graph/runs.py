@@ -33,7 +33,7 @@ TALLY_WIDTH = 236
 NAMED = 4  # of many, how many are told by name
 _ROW = 21
 TALLY_HEIGHT = HEAD + 80 + len(words.TOLD) * _ROW + 8 + NAMED * 20 + 4
-_FEW_BOXES = 40  # in a drawing of more, a fold of many stays a small box
+_FEW_TALLIES = 4  # where more folds are of many, each stays a small box
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,7 @@ class _Run:
             node = self._construct(step, state, path, href, goal, place)
         else:
             node = box(step, id=path, href=href, wide=wide, goal=goal, small=wide < 200)
+        node.values = values
         if place.home:
             node.covers = frozenset({unit})
         tell(node, state)
@@ -233,8 +234,8 @@ class _Run:
         stale = sum(1 for each in fold.members if (states.get(each) or {}).get("stale"))
         own = "/".join((*place.path, fold.id))
         covers = frozenset(place.of(each) for each in fold.members) | frozenset(fold.steps)
-        few = self.folding.boxes <= _FEW_BOXES
-        if few and len(fold.members) > MOST_LANES:
+        many = sum(len(each.members) > MOST_LANES for each in self.folding.folds) <= _FEW_TALLIES
+        if many and len(fold.members) > MOST_LANES:
             goal = title(fold_title(self.plan, fold))
             node = Node(
                 id=own, href=self.links.open_href(fold.id), shape="tally", name="", goal=plain(goal),

@@ -1,9 +1,10 @@
 """What is drawn, as values: boxes in scopes, edges between them; and where it all goes."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from chief_project.web.graph.layout import LIMIT, Cluster, Graph, Positions, layout
 from chief_project.web.graph.routing import Arranged, arrange
@@ -59,6 +60,7 @@ class Lane:
     href: str | None = None
     id: str = ""
     expected: bool = False
+    what: str = ""
     x: int = 0
     width: int = 0
 
@@ -85,7 +87,6 @@ class Node:
     stale: bool = False
     what: str = ""  # a word about the box itself: new, Reworded, 12 steps
     ghost: str | None = None  # added, changed, removed
-    replay: str | None = None
     badges: list[Badge] = field(default_factory=list)
     facts: str = ""
     total: int = 0
@@ -97,6 +98,10 @@ class Node:
     again: tuple[str, ...] = ()  # a loop's exit condition, in lines
     backs: int = 0
     past: list[Named] = field(default_factory=list)  # earlier iterations
+    values: Mapping[str, Any] = field(default_factory=dict)  # what fills the goal's placeholders
+    inset: int = 0  # room kept free on both sides
+    again_word: str = ""
+    hidden: bool = False  # it has its place, but this view leaves it out
     covers: frozenset[str] = frozenset()  # the ids of what a fold or tally stands for
     x: int = 0
     y: int = 0
@@ -109,6 +114,8 @@ class Edge:
     tail: int
     head: int
     kind: str = ""
+    shift: int = 0  # how far from the middle of its boxes it runs
+    hidden: bool = False
 
 
 @dataclass(slots=True)
@@ -136,8 +143,14 @@ class Scope:
 
 
 @lru_cache(maxsize=512)
-def _arranged(graph: Graph, positions: Positions, backs: tuple[int, ...]) -> Arranged:
-    return arrange(graph, positions, backs)
+def _arranged(
+    graph: Graph,
+    positions: Positions,
+    backs: tuple[int, ...],
+    insets: tuple[int, ...],
+    shifts: tuple[int, ...],
+) -> Arranged:
+    return arrange(graph, positions, backs, insets, shifts)
 
 
 def place(scope: Scope, *, until: float | None = None) -> bool:
@@ -154,7 +167,10 @@ def place(scope: Scope, *, until: float | None = None) -> bool:
         if found is None:
             return False
         for each, graph, positions in zip(level, graphs, found, strict=True):
-            arranged = _arranged(graph, positions, tuple(BACKS if node.backs else 0 for node in each.nodes))
+            backs = tuple(BACKS if node.backs else 0 for node in each.nodes)
+            insets = tuple(node.inset for node in each.nodes)
+            shifts = tuple(edge.shift for edge in each.edges)
+            arranged = _arranged(graph, positions, backs, insets, shifts)
             _put(each, positions, arranged)
     return True
 
@@ -170,7 +186,9 @@ def _by_depth(scope: Scope) -> list[list[Scope]]:
 
 def _graph(scope: Scope) -> Graph:
     return Graph(
-        sizes=tuple((node.width + (BACKS if node.backs else 0), node.height) for node in scope.nodes),
+        sizes=tuple(
+            (node.width + (BACKS if node.backs else 0) + 2 * node.inset, node.height) for node in scope.nodes
+        ),
         edges=tuple((edge.tail, edge.head) for edge in scope.edges),
         clusters=tuple(map(_cluster, scope.groups)),
     )
@@ -182,7 +200,7 @@ def _cluster(group: Group) -> Cluster:
 
 def _put(scope: Scope, positions: Positions, arranged: Arranged) -> None:
     for node, (x, y) in zip(scope.nodes, arranged.places, strict=True):
-        node.x, node.y = x, y
+        node.x, node.y = x + node.inset, y
     scope.ways = arranged.edges
     scope.width, scope.height = arranged.width, arranged.height
     places = range(len(scope.nodes))
@@ -230,6 +248,8 @@ def everything(scope: Scope) -> Iterator[tuple[Node, str]]:
     def walk(within: Scope, owner: str) -> Iterator[tuple[Node, str]]:
         for number in within.order:
             node = within.nodes[number]
+            if node.hidden:
+                continue
             yield node, owner
             for lane in node.lanes:
                 yield from walk(lane.scope, node.id)

@@ -81,6 +81,39 @@ def with_failures(word: str, count: int) -> str:
     return _("%(state)s, %(count)s failed") % {"state": word, "count": count}
 
 
+def change_word(kind: str, fields: frozenset[str]) -> str:
+    """What an amendment does to a step, in a word or two."""
+    if kind == "added":
+        return _("Added")
+    if kind == "removed":
+        return _("Removed")
+    if "goal" in fields:
+        return _("Reworded")
+    if "criteria" in fields:
+        return _("Criteria changed")
+    if "depends_on" in fields:
+        return _("Waits differently")
+    return _("Changed")
+
+
+def again_word() -> str:
+    """A step that is done once more."""
+    return _("Runs again")
+
+
+def amendment_label(kinds: Sequence[str], again: int) -> str:
+    """What the drawing of an amendment shows, for whoever hears it."""
+    return _(
+        "Plan graph with the proposed changes: %(added)s added, %(changed)s changed, %(removed)s removed, %(again)s run"
+        " again"
+    ) % {
+        "added": kinds.count("added"),
+        "changed": kinds.count("changed"),
+        "removed": kinds.count("removed"),
+        "again": again,
+    }
+
+
 def more_word(count: int) -> str:
     """What isn't named."""
     return ngettext("and %(count)s more", "and %(count)s more", count) % {"count": f"{count:,}"}
