@@ -499,10 +499,10 @@ def _typed_row(old: Any, name: str, columns: tuple[str, ...], data: Mapping[str,
 
 
 def _turn(step: Step) -> None:
-    """A step of another type lets go of what only its old type has, unless somebody wrote it."""
+    """A step of another type lets go of what can't be otherwise; what somebody wrote at length stays."""
     if step.get("type") not in CONSTRUCTS:
         step.pop("on_instance_failure", None)
-    if step.get("type") == "checkpoint" and not step.get("harness"):
+    if step.get("type") == "checkpoint":
         step["harness"] = "human"
 
 
@@ -635,6 +635,13 @@ def add_row(document: Document, place: int | None, name: str) -> Document:
 def drop_row(document: Document, place: int | None, name: str, at: int) -> Document:
     """A row less."""
     return _with_rows(document, place, name, lambda rows: [*rows[:at], *rows[at + 1 :]])
+
+
+def clear(document: Document, place: int, name: str) -> Document:
+    """The open step without one of its parts."""
+    steps = list(document["steps"])
+    steps[place] = {key: value for key, value in steps[place].items() if key != name}
+    return document | {"steps": steps}
 
 
 def _with_rows(document: Document, place: int | None, name: str, change: Any) -> Document:

@@ -214,7 +214,7 @@ def test_ids_are_read_one_a_line_or_with_commas_and_one_more_can_be_named() -> N
 
 
 def test_a_checkpoint_is_for_a_person_and_a_task_has_no_failure_rule() -> None:
-    made = edited(doc({"id": "a", "type": "task", "goal": "g"}), type="checkpoint")["steps"][0]
+    made = edited(doc(task("a", harness="codex")), type="checkpoint")["steps"][0]
     assert made["harness"] == "human"
     made = edited(doc(loop("l", ["a"], on_instance_failure="continue"), task("a")), type="task")["steps"][0]
     assert "on_instance_failure" not in made
