@@ -8,6 +8,7 @@ nothing may have left the site.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.browsers import CHROMIUM, WHERE_FROM, Watch, a_browser, a_context, sign_in
+from tests.browser.places import Places
 from tests.browser.sites import Harness, Site
 from tests.servers import a_server
 
@@ -33,7 +35,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A new Chief with ``owner``, ``reviewer`` and ``viewer``."""
     with a_server(tmp_path_factory.mktemp("site")) as server:
         server.start()
-        yield Site(server)
+        with closing(Site(server)) as site:
+            yield site
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +45,14 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with a_server(tmp_path_factory.mktemp("demo")) as server:
         server.manage("demo")
         server.start()
-        yield Site(server)
+        with closing(Site(server)) as site:
+            yield site
+
+
+@pytest.fixture(scope="session")
+def places(demo_site: Site) -> Places:
+    """Where the pages of ``demo_site`` are."""
+    return Places(demo_site)
 
 
 @pytest.fixture(scope="module")

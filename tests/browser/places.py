@@ -42,13 +42,16 @@ SUBJECTS: dict[str, dict[str, str]] = {
     },
 }
 
+FILES = {"audit-csv", "audit-jsonl"}  # answered as downloads
+ALSO = {"workflow-new", "workflow-edit"}  # pages that are posted to at their own address
+
 
 def routes(below: URLResolver | None = None) -> Iterator[URLPattern]:
     """The routes that answer a page, not an action."""
     for route in (below or get_resolver()).url_patterns:
         if isinstance(route, URLResolver):
             yield from routes(route)
-        elif hasattr(route.callback, "screen"):
+        elif route.name in ALSO or (hasattr(route.callback, "screen") and route.name not in FILES):
             yield route
 
 

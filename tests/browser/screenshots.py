@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import django
@@ -95,7 +95,7 @@ def pages(camera: Camera, browser: Browser, only: list[str]) -> None:
             if name == "demo":
                 server.manage("demo")
             server.start()
-            served.append(Site(server))
+            served.append(stack.enter_context(closing(Site(server))))
         demo, empty = served
         context = a_context(browser, demo.url)
         watch = Watch(context, demo.url)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -75,9 +75,15 @@ class Site:
         server.manage("shell", "-v0", "-c", _MAKE.format(roles=ROLES))
         token = (self.server_data / "harness.token").read_text().strip()
         self.harness = Harness(self.url, token)
+        self._persons: dict[str, Harness] = {}
+
+    def close(self) -> None:
+        """Close its clients."""
+        for client in (self.harness, *self._persons.values()):
+            client.http.close()
 
     @property
-    def server_data(self) -> Any:
+    def server_data(self) -> Path:
         return self.server.log.parent / "var"
 
     def link(self, username: str) -> str:
@@ -86,13 +92,9 @@ class Site:
 
     def person(self, username: str = "owner") -> Harness:
         """A person's own token over REST, for what a test arranges in their name."""
-        kind = "admin" if username == "owner" else "reviewer"
-        name = f"{username} by hand"
-        return Harness(
-            self.url, self.server.manage("create_token", "--kind", kind, "--user", username, "--name", name)
-        )
-
-
-def shown(document: Any) -> str:
-    """For messages."""
-    return json.dumps(document, ensure_ascii=False)[:400]
+        if username not in self._persons:
+            kind = "admin" if username == "owner" else "reviewer"
+            named = ("--user", username, "--name", f"{username} by hand")
+            token = self.server.manage("create_token", "--kind", kind, *named)
+            self._persons[username] = Harness(self.url, token.splitlines()[-1])
+        return self._persons[username]
