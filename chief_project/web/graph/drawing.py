@@ -174,9 +174,9 @@ def _edge(scope: Scope, edge: Edge, way: Iterable[tuple[float, float]], lit: Lit
 
 
 def _line(
-    points: list[tuple[float, float]], kind: str, on: bool, tail: str, head: str, *, again: bool = False
+    points: list[tuple[float, float]], kind: str, on: bool, tail: str, head: str, *, again: str = ""
 ) -> Raw:
-    """An edge with its arrow, which points the way the last stretch goes. An edge back isn't followed by the light."""
+    """An edge with its arrow, which points the way the last stretch goes. ``again``: the loop's id, for the edge back."""
     x0, (x, y) = points[-2][0], points[-1]
     more = (f" g-edge-{kind}" if kind else "") + (" g-edge--lit" if on else "")
     arrow = (f" g-arrow-{kind}" if kind else "") + (" g-arrow--lit" if on else "")
@@ -189,7 +189,13 @@ def _line(
         short = (x + (6 if x0 > x else -6), y)
     return element(
         "g",
-        {"class": "g-e", f"data-{'again' if again else 'from'}": tail, "data-to": head},
+        {
+            "class": "g-e",
+            "data-from": None if again else tail,
+            "data-again": tail if again else None,
+            "data-in": again or None,
+            "data-to": head,
+        },
         element("path", {"class": f"g-edge{more}", "d": rounded([*points[:-1], short])}),
         element("path", {"class": f"g-arrow{arrow}", "d": tip}),
     )
@@ -208,6 +214,11 @@ def _text(kind: str, x: float, y: float, text: str, *, end: bool = False, tip: s
     if tip:
         children.append(element("title", {}, tip))
     return element("text", {"class": kind, "x": x, "y": y, "text-anchor": "end" if end else None}, *children)
+
+
+def _has(node: Node) -> str | None:
+    """The ids that a fold hides, so that they are found in the browser."""
+    return " ".join(node.hides) or None
 
 
 def _label(node: Node) -> str:
@@ -281,6 +292,7 @@ def _node(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
             "data-id": node.id,
             "data-in": owner or None,
             "data-fold": "" if node.shape == "fold" else None,
+            "data-has": _has(node),
             "aria-label": label,
             "aria-current": "true" if on else None,
         },
@@ -457,7 +469,8 @@ def _container(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
                     "href": node.href,
                     "data-id": node.id,
                     "data-in": owner or None,
-                    "data-fold": "" if node.shape == "tally" and node.covers else None,
+                    "data-fold": "" if node.icon == "fold" else None,
+                    "data-has": _has(node),
                     "aria-label": label,
                     "aria-current": "true" if on else None,
                 },
@@ -599,7 +612,7 @@ def _return_edge(node: Node, body: Scope, x: float, y: float, lit: Lit) -> Raw:
     top = middle - (len(node.again) - 1) * LINE / 2 + 4
     return joined(
         [
-            _line([*start, *end], "", on, last.id, first.id, again=True),
+            _line([*start, *end], "", on, last.id, first.id, again=node.id),
             *(
                 _text("g-sm", right + 10, round(top + LINE * number), line)
                 for number, line in enumerate(node.again)

@@ -1,6 +1,6 @@
 """SVG as text. Everything that comes in is escaped here, and nowhere else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 
 
@@ -10,7 +10,7 @@ class Raw(str):
     __slots__ = ()
 
 
-def element(name: str, attributes: dict[str, object] | None = None, *children: str) -> Raw:
+def element(name: str, attributes: Mapping[str, object] | None = None, *children: str) -> Raw:
     """``<name …>children</name>``; attributes that are None are left out, children that are not ``Raw`` escaped."""
     said = "".join(
         f' {key}="{escape(number(value))}"' for key, value in (attributes or {}).items() if value is not None

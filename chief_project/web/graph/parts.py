@@ -123,7 +123,7 @@ def fold_box(plan: Plan, fold: Fold, *, id: str, links: Links, wide: int, small:
     return Node(
         id=id, href=links.open_href(fold.id), shape="fold", name=words.steps_word(len(fold.steps)),
         goal=plain(goal), width=wide, height=box_height(len(lines)) + 18, lines=lines, small=small, backs=1,
-        covers=frozenset(fold.steps), total=len(fold.steps), about=_range(fold),
+        covers=frozenset(fold.steps), total=len(fold.steps), about=_range(fold), hides=fold.steps,
     )  # fmt: skip
 
 

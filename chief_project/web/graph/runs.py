@@ -240,7 +240,7 @@ class _Run:
             node = Node(
                 id=own, href=self.links.open_href(fold.id), shape="tally", name="", goal=plain(goal),
                 width=TALLY_WIDTH, height=TALLY_HEIGHT, total=len(fold.steps), backs=1, covers=covers,
-                icon="fold", about=words.steps_word(len(fold.steps)).split(" ", 1)[-1], counts=self._counts(counts, own),
+                icon="fold", hides=fold.steps, about=words.steps_word(len(fold.steps)).split(" ", 1)[-1], counts=self._counts(counts, own),
             )  # fmt: skip
 
             def named(number: int) -> Named:

@@ -103,6 +103,7 @@ class Node:
     again_word: str = ""
     hidden: bool = False  # it has its place, but this view leaves it out
     covers: frozenset[str] = frozenset()  # the ids of what a fold or tally stands for
+    hides: tuple[str, ...] = ()  # their ids
     x: int = 0
     y: int = 0
 
