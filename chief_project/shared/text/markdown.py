@@ -8,6 +8,7 @@ addresses only. Headings start at ``h3``, below those of the page. Formulas (``$
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import MutableMapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -19,11 +20,13 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from mdit_py_plugins.texmath import texmath_plugin
 
+from chief_project.shared.text.brackets import brackets_plugin
 from chief_project.shared.text.code import code_block
 from chief_project.shared.text.maths import mathml
 from chief_project.shared.text.plain import visible
@@ -75,18 +78,24 @@ def inline(text: str) -> SafeString:
 
 def _in_time(text: str, language: str, *, inline: bool) -> SafeString:
     if len(text) > LONGEST:
-        return _as_it_is(text)
+        return _as_it_is(
+            text, _("This text is longer than 200 kB, so it is shown as it was written."), inline
+        )
     return (_small if len(text) <= _SMALL else _large)(text, language, inline)
 
 
 def _rendered(text: str, language: str, inline: bool) -> SafeString:
     """``language`` is that of the page: it is here as a part of the cache's key."""
     source = visible(text)
-    if inline:
-        return SafeString(_CLEANER.clean(_markdown.renderInline(source)))
-    return format_html(
-        '<div class="prose" dir="auto">{}</div>', SafeString(_CLEANER.clean(_markdown.render(source)))
-    )
+    env = {"until": time.thread_time() + 0.5 + len(text) / 100_000}
+    try:
+        made = _markdown.renderInline(source, env) if inline else _markdown.render(source, env)
+    except TooSlow:
+        return _as_it_is(
+            text, _("This text takes too long to lay out, so it is shown as it was written."), inline
+        )
+    clean = SafeString(_CLEANER.clean(made))
+    return clean if inline else format_html('<div class="prose" dir="auto">{}</div>', clean)
 
 
 # Pages show many texts again and again: notes, goals, summaries. Two caches, so that long ones take a bounded room.
@@ -94,12 +103,35 @@ _small = lru_cache(maxsize=1024)(_rendered)
 _large = lru_cache(maxsize=16)(_rendered)
 
 
-def _as_it_is(text: str) -> SafeString:
-    return format_html(
-        '<div class="prose" dir="auto"><p class="hint">{}</p><pre tabindex="0">{}</pre></div>',
-        _("This text is longer than 200 kB, so it is shown as it was written."),
-        visible(text),
+def _as_it_is(text: str, why: str, inline: bool) -> SafeString:
+    frame = (
+        '<span class="hint">{}</span><br><span class="words">{}</span>'
+        if inline
+        else '<div class="prose" dir="auto"><p class="hint">{}</p><pre tabindex="0">{}</pre></div>'
     )
+    return format_html(frame, why, visible(text))
+
+
+# -- How long it may take ----------------------------------------------------------------------------
+
+
+class TooSlow(Exception):
+    """Some texts take time that grows with the square of their length, and a page must not wait for them."""
+
+
+def _watch_inline(state: StateInline, silent: bool) -> bool:
+    return _watch(state.env)
+
+
+def _watch_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    return _watch(state.env)
+
+
+def _watch(env: MutableMapping[str, Any]) -> bool:
+    """A rule that never matches, and so is asked everywhere."""
+    if time.thread_time() > env["until"]:
+        raise TooSlow
+    return False
 
 
 # -- What is drawn differently -----------------------------------------------------------------------
@@ -122,7 +154,7 @@ def _fence(
     token = tokens[index]
     language = token.info.strip().split(maxsplit=1)[0] if token.info.strip() else ""
     if language == "math":
-        return _formula(token.content, display=True)
+        return _math_block(renderer, tokens, index, options, env)
     return str(code_block(token.content, language))
 
 
@@ -147,23 +179,27 @@ def _cell_open(
     return f'<{token.tag} class="num">' if right else f"<{token.tag}>"
 
 
-def _inline_math(
+def _math_within(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]
 ) -> str:
     return _formula(tokens[index].content, display=False)
 
 
-def _block_math(
+def _math_on_its_line(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]
 ) -> str:
-    return _formula(tokens[index].content, display=True)
+    # A span, for it may stand in a paragraph.
+    return f'<span class="math" tabindex="0">{_formula(tokens[index].content, display=True)}</span>'
+
+
+def _math_block(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]
+) -> str:
+    return f'<div class="math" tabindex="0">{_formula(tokens[index].content, display=True)}</div>\n'
 
 
 def _formula(source: str, *, display: bool) -> str:
-    made = mathml(source.strip(), display=display)
-    if made is None:
-        made = f"<code>{escape(source.strip())}</code>"
-    return f'<div class="math" tabindex="0">{made}</div>' if display else made
+    return mathml(source.strip(), display=display) or f"<code>{escape(source.strip())}</code>"
 
 
 def _demote_headings(state: StateCore) -> None:
@@ -186,16 +222,18 @@ def _tick_tasks(state: StateCore) -> None:
 def _make() -> MarkdownIt:
     made = MarkdownIt("gfm-like", {"html": False, "breaks": True, "maxNesting": 40})
     made.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
-    made.use(texmath_plugin, delimiters="brackets")
+    made.use(brackets_plugin)
     # A bare name.py or report.md is a file here and no host of Paraguay or Moldova.
     assert made.linkify is not None
     made.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
     made.validateLink = lambda url: bool(_SCHEMES.match(url))  # type: ignore[method-assign]
     for name, draw in {
         "image": _image, "fence": _fence, "table_open": _table_open, "table_close": _table_close, "th_open": _cell_open,
-        "td_open": _cell_open, "math_inline": _inline_math, "math_inline_double": _block_math, "math_block": _block_math,
+        "td_open": _cell_open, "math_inline": _math_within, "math_inline_double": _math_on_its_line, "math_block": _math_block,
     }.items():  # fmt: skip
         made.add_render_rule(name, draw)
+    made.inline.ruler.after("text", "watch", _watch_inline)
+    made.block.ruler.before("table", "watch", _watch_block)
     made.core.ruler.push("demote_headings", _demote_headings)
     made.core.ruler.push("tick_tasks", _tick_tasks)
     return made
