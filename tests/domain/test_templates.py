@@ -21,6 +21,8 @@ from workflows.domain.templates import (
     fill,
     is_name,
     placeholders,
+    preview_extracted,
+    preview_filled,
     same_content,
     values_for,
 )
@@ -509,3 +511,61 @@ def test_any_other_difference_counts() -> None:
         Content("A title", "", base.parameters, base.plan, "project"),
     ):
         assert not same_content(base, other)
+
+
+# -- Previews: the same, while somebody still writes it ---------------------------------------------
+
+
+def test_a_preview_leaves_missing_placeholders_standing_and_says_what_is_missing() -> None:
+    made = content(
+        task("a", "Read {{ topic }} in {{ place }}"),
+        params=("topic", "place", Parameter("x", required=False)),
+    )
+    found = preview_filled(made, {"topic": "whales", "place": " ", "typo": "?"})
+    assert found.plan.steps[0].goal == "Read whales in {{ place }}"
+    assert [each.pointer for each in found.problems] == ["/parameters/place", "/parameters/typo"]
+
+
+def test_a_preview_of_good_values_is_what_filling_gives() -> None:
+    made = content(
+        task("a", "Read {{ topic }}"), title="On {{ topic }}", params=(Parameter("topic", default="ants"),)
+    )
+    found = preview_filled(made, {})
+    assert (found.title, found.plan.steps[0].goal, found.problems) == ("On ants", "Read ants", ())
+
+
+def test_a_preview_says_which_texts_would_be_blank() -> None:
+    made = content(task("a", "{{ topic }}"), params=(Parameter("topic", required=False),))
+    assert [each.pointer for each in preview_filled(made, {}).problems] == ["/steps/0/goal"]
+
+
+def test_a_preview_of_values_that_are_too_long_is_refused_in_words() -> None:
+    made = content(task("a", "{{ x }}" * 11), params=("x",))
+    found = preview_filled(made, {"x": "y" * (MAX_FILLED // 10)})
+    assert "shorten them" in found.problems[0].message
+    assert found.plan == made.plan
+
+
+def test_an_extraction_is_previewed_with_how_often_each_literal_stands() -> None:
+    plan = Plan((task("a", "Train BERT, then BERT-large", criteria=(Criterion("c1", "BERT is trained"),)),))
+    found = preview_extracted(
+        "On BERT", plan, substitutions={"BERT": "model", "GPT": "other", "BERT-large": "big"}
+    )
+    assert found.found == {"BERT": 3, "GPT": 0, "BERT-large": 1}
+    assert found.title == "On {{ model }}"
+    assert found.plan.steps[0].goal == "Train {{ model }}, then {{ big }}"
+    assert [each.pointer for each in found.problems] == ["/substitutions/GPT"]
+
+
+def test_a_literal_without_a_good_name_is_left_out_of_the_preview() -> None:
+    plan = Plan((task("a", "Train BERT"),))
+    found = preview_extracted(
+        "T", plan, substitutions={"BERT": "", "Train": "verb"}, instead="Mine {{ verb }}"
+    )
+    assert (found.title, found.plan.steps[0].goal) == ("Mine {{ verb }}", "{{ verb }} BERT")
+    assert [each.pointer for each in found.problems] == ["/substitutions/BERT"]
+
+
+def test_a_title_that_is_taken_as_it_is_must_declare_what_it_mentions() -> None:
+    found = preview_extracted("T", Plan((task("a"),)), substitutions={}, instead="On {{ nothing }}")
+    assert [each.pointer for each in found.problems] == ["/title"]

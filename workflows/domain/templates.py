@@ -10,14 +10,15 @@ criteria. Everywhere else braces are ordinary characters.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.pointers import pointer
 from workflows.domain.plan import Criterion, Plan, Step
-from workflows.domain.rules import Problem, refusal
+from workflows.domain.rules import Problem, problems, refusal
 
 MAX_FILLED = 10_000_000
 """How many characters of values one workflow may take in: a short template must not become a huge plan."""
@@ -259,6 +260,83 @@ def extract(
     return new_title, new_plan, made + others
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What filling in or extracting would come to while somebody still writes it, and what would be refused.
+
+    ``found``: by literal, how often it stands where placeholders count (only where literals are replaced).
+    """
+
+    title: str
+    plan: Plan
+    problems: tuple[Problem, ...] = ()
+    found: Mapping[str, int] = field(default_factory=dict)
+
+
+def preview_filled(content: Content, given: Mapping[str, str]) -> Preview:
+    """The workflow that ``given`` values would make; the placeholders of values that are missing stand."""
+    told: list[Problem] = []
+    try:
+        values_for(content.parameters, given)
+    except ValidationFailed as refused:
+        told += _told(refused)
+    values = {
+        parameter.name: value
+        for parameter in content.parameters
+        if (value := given.get(parameter.name, parameter.default or "")).strip() or not parameter.required
+    }
+    try:
+        title, plan = fill(content.title, content.plan, values)
+    except ValidationFailed as refused:
+        return Preview(content.title, content.plan, (*told, *_told(refused)))
+    try:
+        ensure_filled(title, plan)
+    except ValidationFailed as refused:
+        told += _told(refused)
+    return Preview(title, plan, (*told, *problems(plan)))
+
+
+def preview_extracted(
+    title: str,
+    plan: Plan,
+    *,
+    substitutions: Mapping[str, str],
+    parameters: Sequence[Parameter] = (),
+    instead: str | None = None,
+) -> Preview:
+    """The template that ``extract`` would make. Literals and names that are refused are left out of it.
+
+    ``instead``: a title that is taken as it is.
+    """
+    told: list[Problem] = []
+    good: dict[str, str] = {}
+    for literal, name in substitutions.items():
+        try:
+            _ensure_substitutions(good | {literal: name})
+        except ValidationFailed as refused:
+            told += _told(refused)
+        else:
+            good[literal] = name
+    replacer = _Replacer(good)
+    taken = title if instead is None else ""
+    new_title, new_plan = _rewrite(taken, plan, lambda text, _where, _branch: replacer.replace(text)[0])
+    shown = new_title if instead is None else instead
+    try:
+        _, _, made = extract(taken, plan, substitutions=good, parameters=parameters)
+        ensure_template(Content(shown, "", made, new_plan))
+    except ValidationFailed as refused:
+        told += _told(refused)
+    return Preview(shown, new_plan, tuple(told), {literal: replacer.used[literal] for literal in good})
+
+
+def _told(refused: ValidationFailed) -> list[Problem]:
+    details = refused.details
+    return [
+        Problem(each["pointer"], each["message"])
+        for each in details.get("errors", [{"pointer": details["pointer"], "message": refused.message}])
+    ]
+
+
 class _Replacer:
     """Replaces literals by placeholders; placeholders that stand already are passed over whole."""
 
@@ -266,7 +344,7 @@ class _Replacer:
         self._names = substitutions
         self._longest_first = sorted(substitutions, key=len, reverse=True)
         self._patterns: dict[tuple[str, ...], re.Pattern[str]] = {}
-        self.used: set[str] = set()
+        self.used: Counter[str] = Counter()
 
     def replace(self, text: str) -> tuple[str, list[str]]:
         """The new text, and the names of the placeholders that stood in it and still do."""
@@ -275,7 +353,7 @@ class _Replacer:
         def placeholder_for(match: re.Match[str]) -> str:
             literal = match[0]
             if literal in self._names:
-                self.used.add(literal)
+                self.used[literal] += 1
                 return f"{{{{ {self._names[literal]} }}}}"
             standing.append(match["name"])
             return literal

@@ -1,5 +1,6 @@
 """Workflow templates as the contract shows them (contract 6)."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chief_project.shared import search
@@ -8,6 +9,8 @@ from chief_project.shared.errors import NotFound
 from chief_project.shared.paging import Page, Paging, paginate
 from chief_project.shared.reading import one_moment
 from workflows import mappers, models
+from workflows.domain.templates import Parameter, Preview, preview_extracted, preview_filled
+from workflows.selectors._find import find
 
 
 def no_template(template_id: str) -> NotFound:
@@ -50,6 +53,42 @@ def export_template(*, caller: Caller, template_id: str) -> dict[str, Any]:
         row = _find(template_id)
         content = mappers.template_content(row, mappers.load_plan(row.plan_id))
         return {"template_id": row.template_id, **mappers.content_document(content)}
+
+
+def preview_template(*, caller: Caller, template_id: str, parameters: Mapping[str, str]) -> Preview:
+    """The workflow that ``parameters`` would make of the template, and what would be refused. Writes nothing."""
+    caller.must(Right.READ, "read a template")
+    with one_moment():
+        row = _find(template_id)
+        plan = mappers.load_plan(row.plan_id)
+    return preview_filled(mappers.template_content(row, plan), parameters)
+
+
+def preview_template_from_workflow(
+    *,
+    caller: Caller,
+    workflow_id: str,
+    substitutions: Mapping[str, str],
+    title: str | None = None,
+    parameters: Sequence[Parameter] = (),
+) -> Preview:
+    """The template that a workflow's plan would become, and what would be refused. Writes nothing.
+
+    ``title`` as ``create_template_from_workflow`` takes it.
+    """
+    caller.must(Right.READ, "read a workflow")
+    with one_moment():
+        row = find(workflow_id)
+        plan = mappers.load_plan(row.plan_id)
+    return preview_extracted(
+        row.title, plan, substitutions=substitutions, parameters=parameters, instead=title
+    )
+
+
+def count_workflows_of(*, caller: Caller, template_id: str) -> int:
+    """How many workflows were made from a template, deleted ones left out."""
+    caller.must(Right.READ, "read a template")
+    return models.Workflow.objects.filter(template_id=template_id).count()
 
 
 def _find(template_id: str) -> models.WorkflowTemplate:
