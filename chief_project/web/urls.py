@@ -2,8 +2,12 @@
 
 from django.urls import URLPattern
 
-from chief_project.web import events
+from chief_project.web import audit, events, policies, profile, tokens
 
 urlpatterns: list[URLPattern] = [
+    *audit.urlpatterns,
     *events.urlpatterns,
+    *policies.urlpatterns,
+    *profile.urlpatterns,
+    *tokens.urlpatterns,
 ]
