@@ -24,7 +24,7 @@ from chief_project.web.graph.scene import (
     groups_of,
     lane_top,
 )
-from chief_project.web.graph.text import clip, clip_middle, width
+from chief_project.web.graph.text import clip, clip_middle, plain, width
 
 MARGIN = 8
 _GLYPHS = {"loop": "loop", "parallel": "parallel", "fold": "n-templates"}
@@ -145,7 +145,7 @@ def _scope(scope: Scope, lit: Lit, owner: str, depth: int) -> Raw:
 
 def _group(name: str, path: str, box: tuple[int, int, int, int]) -> Raw:
     x, y, wide, high = box
-    shown = clip(name, max(40, wide - 40), 12)
+    shown = clip(plain(name), max(40, wide - 40), 12)
     return element(
         "g",
         {"class": "g-grp"},
@@ -161,7 +161,10 @@ def _group(name: str, path: str, box: tuple[int, int, int, int]) -> Raw:
             },
         ),
         element(
-            "text", {"class": "g-group-label", "x": x + 19, "y": y + 4}, shown, element("title", {}, path)
+            "text",
+            {"class": "g-group-label", "x": x + 19, "y": y + 4},
+            shown,
+            element("title", {}, plain(path)),
         ),
     )
 
@@ -465,7 +468,7 @@ def _container(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
             element(
                 "a",
                 {
-                    "class": "node is-selected" if on else "node",
+                    "class": "node" + (" s-stale" if node.stale else "") + (" is-selected" if on else ""),
                     "href": node.href,
                     "data-id": node.id,
                     "data-in": owner or None,
@@ -728,7 +731,6 @@ def finished(
     placed: bool,
     label: str,
     selected: str | None,
-    boxes: int,
     folded: int,
     level: str,
     unfolded: tuple[tuple[str, str], ...] = (),
@@ -736,15 +738,16 @@ def finished(
     """The drawing of a scene that was placed, or the answer that it couldn't be in time."""
     if not placed:
         note = _("This plan is too large to be drawn in time. The table shows all of it.")
-        return Drawing(None, note=note, boxes=boxes, folded=folded)
+        return Drawing(None, note=note, folded=folded)
+    order = tuple(node.id for node, _ in everything(scope))
     svg, wide, high = draw(scope, label=label, selected=selected)
     return Drawing(
         svg=svg,
         width=wide,
         height=high,
-        boxes=boxes,
+        boxes=len(order),
         folded=folded,
-        note=words.folded_note(level, boxes, folded),
-        order=tuple(node.id for node, _ in everything(scope)),
+        note=words.folded_note(level, len(order), folded),
+        order=order,
         unfolded=unfolded,
     )

@@ -41,7 +41,7 @@ def plan_scene(
         if not isinstance(unit, str):
             made = fold_box(plan, unit, id=unit.id, links=links, wide=wide, small=wide < 200)
             made.badges = notes_badge(sum(notes.get(each, 0) for each in unit.steps))
-            told = [marks[each] for each in unit.steps if each in marks]
+            told = [plain(marks[each]) for each in unit.steps if each in marks]
             made.what = told[0] if len(set(told)) == 1 else f"{len(told)} ±" if told else ""
             return made
         step = plan.by_id[unit]
@@ -50,7 +50,7 @@ def plan_scene(
         else:
             made = box(step, id=unit, href=links.href(unit), wide=wide, goal=step.goal, small=wide < 200)
         made.badges = notes_badge(notes.get(unit, 0))
-        made.what = marks.get(unit, "")
+        made.what = plain(marks.get(unit, ""))
         return made
 
     return scope(None)
