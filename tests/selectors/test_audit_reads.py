@@ -22,6 +22,9 @@ from chief_project.shared.services.create_user import create_user
 from runs.models import Run
 from runs.services.register_run import register_run
 from tests import triggers
+from tests.amendments import insert_after, propose
+from tests.plans import task
+from tests.runs import new_run
 from tests.workflows import new_approved
 
 pytestmark = pytest.mark.django_db
@@ -113,6 +116,13 @@ def test_what_is_checked_are_the_streams_of_what_is_shown(viewer: Caller, log: i
     assert checked(viewer, run_id="run_1") == (1, 1, None, True)
     assert checked(viewer, workflow_id="wf_1") == (2, 3, None, True)
     assert checked(viewer, run_id="nowhere") == (0, 0, None, True)
+
+
+def test_of_an_amendment_its_runs_chain_is_checked(reviewer: Caller) -> None:
+    new_run(reviewer)
+    made = propose(reviewer, insert_after("a", task("n")))["amendment_id"]
+    entries = AuditEntry.objects.filter(stream="run:r1").count()
+    assert checked(reviewer, amendment_id=made) == (1, entries, None, True)
 
 
 def test_a_deleted_workflow_can_still_be_checked(admin: Caller, log: int) -> None:
