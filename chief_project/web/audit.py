@@ -62,6 +62,7 @@ EVENTS = {
     "config.updated": _("Policy for workflows changed"),
     "auth.signed_in": _("Signed in"),
     "auth.signed_out": _("Signed out"),
+    "auth.sessions_ended": _("Other sessions ended"),
     "auth.signin_failed": _("Sign-in failed"),
     "auth.signin_link_created": _("Sign-in link made"),
     "auth.password_set": _("Password set"),

@@ -10,12 +10,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils import translation
-from django.utils.translation import get_language_from_request
+from django.utils.translation import get_language_from_request, ngettext
 from django.utils.translation import gettext as _
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.clock import now
 from chief_project.shared.preferences import LANGUAGES, NOTIFIABLE, THEMES, preferences_of, time_zones
+from chief_project.shared.services.end_other_sessions import end_other_sessions
 from chief_project.shared.services.update_preferences import update_preferences
 from chief_project.web.forms import flag, text
 from chief_project.web.pages import THEME_COOKIE, action, page
@@ -59,6 +60,15 @@ def update(request: HttpRequest, caller: Caller) -> HttpResponse:
     return response
 
 
+@action(profile_page)
+def end_sessions(request: HttpRequest, caller: Caller) -> str:
+    """Signed out everywhere else."""
+    ended = end_other_sessions(caller=caller, request=request)
+    said = ngettext("%(n)s other session ended.", "%(n)s other sessions ended.", ended) % {"n": ended}
+    messages.success(request, said if ended else _("You are signed in nowhere else."))
+    return reverse("profile")
+
+
 @page("pages/keys.html")
 def keys_page(request: HttpRequest, caller: Caller) -> dict[str, Any]:
     """The keys, as a page."""
@@ -89,5 +99,6 @@ def _offset(name: str, at: datetime) -> str:
 urlpatterns = [
     path("profile", profile_page, name="profile"),
     path("profile/update", update, name="profile-update"),
+    path("profile/sessions/end", end_sessions, name="sessions-end"),
     path("keys", keys_page, name="keys"),
 ]

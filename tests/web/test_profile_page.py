@@ -86,6 +86,16 @@ def test_only_who_is_signed_in_has_a_profile_and_it_is_saved_by_a_form_of_this_s
     assert not Preferences.objects.exists()
 
 
+def test_one_signs_out_everywhere_else(web_as: WebAs, vic: User) -> None:
+    here, there = web_as(vic), web_as(vic)
+    answer = here.post("/profile/sessions/end")
+    assert (answer.status_code, answer["Location"]) == (303, "/profile")
+    assert "1 other session ended." in here.get("/profile").content.decode()
+    assert there.get("/profile").status_code == 302
+    here.post("/profile/sessions/end")
+    assert "You are signed in nowhere else." in here.get("/profile").content.decode()
+
+
 def test_the_keys_are_a_page_too(web_as: WebAs, vic: User) -> None:
     web = web_as(vic)
     assert "what needs you" in web.get("/keys").content.decode()
