@@ -1,4 +1,4 @@
-"""Code with its words marked by classes; the colours are in static/chief/pages/code.css."""
+"""Code with its words marked by classes; the colours are in static/chief/prose.css."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LANGUAGES = {
     "bash": "bash", "sh": "bash", "shell": "bash", "zsh": "bash", "console": "console", "c": "c", "cpp": "cpp", "c++": "cpp",
     "css": "css", "diff": "diff", "patch": "diff", "dockerfile": "docker", "docker": "docker", "go": "go", "html": "html",
     "ini": "ini", "java": "java", "javascript": "javascript", "js": "javascript", "jsx": "javascript", "json": "json",
-    "jsonl": "json", "julia": "julia", "kotlin": "kotlin", "lua": "lua", "makefile": "make", "make": "make", "php": "php",
+    "jsonl": "json", "ndjson": "json", "julia": "julia", "kotlin": "kotlin", "lua": "lua", "makefile": "make", "make": "make", "php": "php",
     "python": "python", "py": "python", "r": "r", "ruby": "ruby", "rb": "ruby", "rust": "rust", "rs": "rust", "sql": "sql",
     "swift": "swift", "toml": "toml", "ts": "typescript", "tsx": "typescript", "typescript": "typescript", "xml": "xml",
     "yaml": "yaml", "yml": "yaml",
@@ -47,10 +47,18 @@ _CLASSES = (
 )
 
 
+def language_named(name: str) -> str:
+    """The language of a media type (``text/x-python``), a short name or a suffix (``py``); blank for none known."""
+    name = name.strip().lower().rpartition("/")[2].removeprefix("x-")
+    return _LANGUAGES.get(name) or (
+        "xml" if name.endswith("+xml") else "json" if name.endswith("+json") else ""
+    )
+
+
 def highlighted(source: str, language: str = "") -> SafeString:
     """HTML for the inside of ``<code>``."""
-    lexer_name = _LANGUAGES.get(language.strip().lower())
-    if lexer_name is None or len(source) > LONGEST:
+    lexer_name = language_named(language)
+    if not lexer_name or len(source) > LONGEST:
         return SafeString(escape_plain(source))
     parts: list[str] = []
     for kind, text in _lexer(lexer_name).get_tokens(source):

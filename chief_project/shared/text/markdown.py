@@ -137,6 +137,13 @@ def _watch(env: MutableMapping[str, Any]) -> bool:
 # -- What is drawn differently -----------------------------------------------------------------------
 
 
+def _line_break(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]
+) -> str:
+    # No new line beside it, or an element that keeps those would show two.
+    return "<br>"
+
+
 def _image(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]
 ) -> str:
@@ -234,6 +241,8 @@ def _make() -> MarkdownIt:
         made.add_render_rule(name, draw)
     made.inline.ruler.after("text", "watch", _watch_inline)
     made.block.ruler.before("table", "watch", _watch_block)
+    made.add_render_rule("softbreak", _line_break)
+    made.add_render_rule("hardbreak", _line_break)
     made.core.ruler.push("demote_headings", _demote_headings)
     made.core.ruler.push("tick_tasks", _tick_tasks)
     return made
