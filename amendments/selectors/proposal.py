@@ -26,10 +26,10 @@ _ENDED = ("completed", "failed", "cancelled")
 class Proposal:
     """An amendment and what its decision needs.
 
-    ``amendment`` is the ``Amendment`` without operations; ``told`` has one entry per operation, with its target's
-    standing while it is pending. ``before`` and ``after`` are the run's plans, ``unchanged`` how many of its steps are
-    the same in both, ``released`` ``[{step_id, construct_id}]`` of body steps that come to stand at top level, and
-    ``head`` ``{applies, why, differs}`` of the workflow's own plan, as in ``get_amendment_diff``.
+    ``amendment`` is the ``Amendment``; ``told`` has one entry per operation, with its target's standing while it is
+    pending. ``before`` and ``after`` are the run's plans, ``shared`` the workflow's own that it meets or met,
+    ``unchanged`` how many steps are the same before and after, ``released`` ``[{step_id, construct_id}]`` of body
+    steps that come to stand at top level, and ``head`` ``{applies, why, differs}`` as in ``get_amendment_diff``.
 
     ``run`` is ``{run_id, status, created_at, last_report_at}``, ``workflow`` ``{workflow_id, title, project, version,
     status}``; ``standings`` are those of every step of ``before`` as the run stands now, empty once it is decided;
@@ -42,6 +42,7 @@ class Proposal:
     told: list[Told]
     before: KeptPlan
     after: KeptPlan
+    shared: KeptPlan
     unchanged: int
     released: list[Document]
     head: Document
@@ -82,7 +83,6 @@ def get_proposal(*, caller: Caller, amendment_id: str) -> Proposal:
         run, workflow = row.run, row.run.workflow
         pending = row.status == "pending_approval"
         document = amendment_answer(amendment_id=amendment_id)
-        del document["operations"]
         operations = mappers.operation_values(
             Operation.objects.filter(amendment=row)
             .order_by("position")
@@ -110,6 +110,7 @@ def get_proposal(*, caller: Caller, amendment_id: str) -> Proposal:
         told=describe_operations(operations, before, standings),
         before=KeptPlan(keys[0], before, workflow.title),
         after=KeptPlan(keys[1], after, workflow.title),
+        shared=KeptPlan(keys[2], head, workflow.title),
         unchanged=difference["plan"]["diff"]["unchanged"],
         released=difference["becomes_top_level"],
         head=difference["head"],

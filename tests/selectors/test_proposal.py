@@ -39,7 +39,7 @@ def test_what_each_operation_does_comes_with_how_its_step_stands(reviewer: Calle
     assert found.only_people == "a history edit is a human decision"
     assert found.run["status"] == "paused_for_approval"
     assert found.workflow["version"] == 1
-    assert "operations" not in found.amendment
+    assert found.shared.plan == found.before.plan
 
 
 def test_why_only_people_decide_is_told(reviewer: Caller) -> None:
