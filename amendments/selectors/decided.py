@@ -304,3 +304,92 @@ def _then(row: Document) -> Document | None:
         "at": row["then_at"],
         "run_id": row["run__run_id"],
     }
+
+
+_DECISIONS = {
+    "workflow.approved": "approved",
+    "workflow.sent_back": "sent_back",
+    "amendment.approved": "approved",
+    "amendment.rejected": "rejected",
+    "checkpoint.resolved": "",
+    "step.question_answered": "answered",
+    "run.acknowledged": "acknowledged",
+}
+_LATELY = 20_000  # entries of the audit: further back nobody looks for what was decided lately
+
+
+def decided_lately(*, caller: Caller, limit: int) -> list[Document]:
+    """The newest decisions: ``{kind, what, by, at, title, workflow_id, run_id, amendment_id, path, then}``.
+
+    ``kind``, ``what`` and ``then`` as in ``what_became_of``; what was revised after it was sent back is ``revised``
+    in ``then``, and nothing follows what was acknowledged. Decisions on workflows that are gone aren't here. Three statements.
+    """
+    caller.must(Right.OVERSEE, "read what was decided")
+    newest = AuditEntry.objects.order_by("-id").values_list("id", flat=True).first()
+    if newest is None:
+        return []
+    reports = Report.objects.filter(run__run_id=OuterRef("run_id"), at__gte=OuterRef("at")).order_by("number")
+    began = Run.objects.filter(workflow__workflow_id=OuterRef("workflow_id"), created_at__gte=OuterRef("at"))
+    revised = AuditEntry.objects.filter(
+        workflow_id=OuterRef("workflow_id"), event="workflow.revised", id__gt=OuterRef("id")
+    ).order_by("id")
+    entries = list(
+        AuditEntry.objects.filter(id__gt=newest - _LATELY, event__in=_DECISIONS)
+        .annotate(
+            reported_at=Subquery(reports.values("at")[:1]),
+            reported_by=Subquery(reports.values("actor")[:1]),
+            began_at=Subquery(began.order_by("created_at").values("created_at")[:1]),
+            began_id=Subquery(began.order_by("created_at").values("run_id")[:1]),
+            revised_at=Subquery(revised.values("at")[:1]),
+            revised_by=Subquery(revised.values("actor")[:1]),
+        )
+        .order_by("-id")[:limit]
+    )
+    titles = dict(
+        Workflow.objects.filter(workflow_id__in={entry.workflow_id for entry in entries}).values_list(
+            "workflow_id", "title"
+        )
+    )
+    found = []
+    for entry in entries:
+        if entry.workflow_id not in titles:
+            continue
+        detail = json.loads(entry.text)["detail"]
+        what = _DECISIONS[entry.event] or detail["decision"]
+        by = next((detail[name] for name in ("decided_by", "answered_by", "by") if detail.get(name)), None)
+        found.append(
+            {
+                "kind": _KIND_OF[entry.event.partition(".")[0]],
+                "what": what,
+                "by": by or entry.actor,
+                "at": entry.at,
+                "title": titles[entry.workflow_id],
+                "workflow_id": entry.workflow_id,
+                "run_id": entry.run_id,
+                "amendment_id": entry.amendment_id,
+                "path": detail.get("path"),
+                "then": _followed(entry, what),
+            }
+        )
+    return found
+
+
+_KIND_OF = {
+    "workflow": "draft",
+    "amendment": "amendment",
+    "checkpoint": "checkpoint",
+    "step": "question",
+    "run": "failed_run",
+}
+
+
+def _followed(entry: Any, what: str) -> Document | None:
+    if what == "acknowledged":
+        return None
+    if entry.run_id is not None:
+        told = "reported", entry.reported_by, entry.reported_at, entry.run_id
+    elif what == "sent_back":
+        told = "revised", entry.revised_by, entry.revised_at, None
+    else:
+        told = "registered", None, entry.began_at, entry.began_id
+    return None if told[2] is None else dict(zip(("what", "actor", "at", "run_id"), told, strict=True))

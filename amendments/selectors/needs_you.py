@@ -49,7 +49,7 @@ def needs_you(*, caller: Caller, paging: Paging, project: str | None = None) -> 
 def read_card(*, caller: Caller, card: str) -> Document | None:
     """One item of ``needs_you`` by its name; None once it no longer waits.
 
-    Of a draft whose plan moved on, what waits now, with ``since`` told from the revision that the name has.
+    Of a draft whose plan moved on, what waits now, with ``changes`` told from the revision that the name has.
     """
     caller.must(Right.READ, "read what waits for a person")
     kind, _, name = card.partition(":")

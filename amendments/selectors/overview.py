@@ -12,6 +12,7 @@ from django.db.models import (
     DateTimeField,
     F,
     IntegerField,
+    Max,
     OuterRef,
     Q,
     QuerySet,
@@ -93,10 +94,7 @@ def list_overview(
     """
     caller.must(Right.READ, "list workflows")
     caller.must(Right.OVERSEE, "read what changed last")
-    rows = Workflow.objects.filter(of_project(project), _found_by(q)).annotate(
-        newest=Subquery(_of_workflow().order_by("pressing", "-created_at", "-pk").values("told")[:1])
-    )
-    rows = rows.annotate(state=_state())
+    rows = _with_state(Workflow.objects.filter(of_project(project), _found_by(q)))
     with one_moment():
         states = dict(rows.order_by().values_list("state").annotate(Count("pk")))
         listed = _sorted(rows if state is None else rows.filter(state=state), sort)
@@ -108,6 +106,31 @@ def list_overview(
             .annotate(Count("pk"))
         )
     return Page(documents, page.next_cursor, page.total, {"states": states, "projects": projects})
+
+
+def list_project_states(*, caller: Caller) -> list[Document]:
+    """By label, in order, those without one last: ``{project, workflows, states, changed_at}``, where ``states`` is
+    ``{state: how many}`` and ``changed_at`` the last change of any. One statement.
+    """
+    caller.must(Right.READ, "list projects")
+    counted = (
+        _sorted(_with_state(Workflow.objects.all()), "changed")
+        .values_list("project", "state")
+        .annotate(count=Count("pk"), at=Max("moved_at"))
+    )
+    found: dict[str | None, Document] = {}
+    for project, state, count, at in counted.order_by():
+        row = found.setdefault(project, {"project": project, "workflows": 0, "states": {}, "changed_at": at})
+        row["workflows"] += count
+        row["states"][state] = count
+        row["changed_at"] = max(row["changed_at"], at)
+    return [found[project] for project in sorted(found, key=lambda each: (each is None, each))]
+
+
+def _with_state(rows: QuerySet[Workflow, Any]) -> QuerySet[Any, Any]:
+    """``rows`` with ``newest``, what the run that presses most has to say, and ``state``."""
+    told = _of_workflow().order_by("pressing", "-created_at", "-pk").values("told")[:1]
+    return rows.annotate(newest=Subquery(told)).annotate(state=_state())
 
 
 def _found_by(q: str | None) -> Q:
@@ -141,7 +164,7 @@ def _state() -> Case:
     )
 
 
-def _sorted(rows: QuerySet[Workflow, Any], sort: Sort) -> QuerySet[Workflow, Any]:
+def _sorted(rows: QuerySet[Any, Any], sort: Sort) -> Any:
     if sort == "title":
         return rows.annotate(name=Lower("title"))
     if sort == "waiting":

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from amendments.selectors.decided import what_became_of
+from amendments.selectors.decided import decided_lately, what_became_of
 from amendments.selectors.needs_you import needs_you
 from amendments.services.approve_amendment import approve_amendment
 from amendments.services.cancel_run import cancel_run
@@ -273,3 +273,38 @@ def test_it_takes_as_many_statements_however_many_cards(relay: Caller, reviewer:
             }
         counts.append(len(asked))
     assert counts[0] == counts[1] <= 12
+
+
+def test_what_was_decided_lately_comes_newest_first_with_what_followed(
+    relay: Caller, reviewer: Caller, viewer: Caller
+) -> None:
+    made = new_draft(relay, task("a"), workflow_id="d1", title="Tides")
+    send_back_workflow(caller=reviewer, workflow_id="d1")
+    revised(relay, made, task("b"), title="Tides")
+    new_run(relay, task("a"), checkpoint("gate"), run_id="r1", workflow_id="w1", title="Trains")
+    report(relay, "gate", "running")
+    resolve_checkpoint(
+        caller=reviewer, run_id="r1", path=("gate",), resolution={"decision": "rejected", "note": "No."}
+    )
+    report(relay, "a", "running")
+    acknowledge_run(caller=reviewer, run_id="r1")
+    with CaptureQueriesContext(connection) as asked:
+        found = decided_lately(caller=viewer, limit=10)
+    assert len(asked) == 3
+    told = [
+        (each["kind"], each["what"], each["by"], each["title"], each["then"] and each["then"]["what"])
+        for each in found
+    ]
+    assert told == [
+        ("failed_run", "acknowledged", "rita", "Trains", None),
+        ("checkpoint", "rejected", "rita", "Trains", "reported"),
+        ("draft", "approved", "human", "Trains", "registered"),
+        ("draft", "sent_back", "rita", "Tides", "revised"),
+    ]
+    assert found[1]["path"] == "gate"
+    assert len(decided_lately(caller=viewer, limit=2)) == 2
+
+
+@pytest.mark.django_db
+def test_nothing_was_decided_where_nothing_happened(viewer: Caller) -> None:
+    assert decided_lately(caller=viewer, limit=10) == []

@@ -35,7 +35,7 @@ def test_a_draft_says_what_it_holds(relay: Caller, reviewer: Caller) -> None:
     (card,) = cards(reviewer)
     assert card["card"] == f"draft:{made['workflow_id']}@1"
     assert card["types"] == {"task": 2, "loop": 1, "checkpoint": 1}
-    assert (card["seen"], card["since"], card["own_notes"]) == (None, None, {"open": 0, "all": 0})
+    assert (card["seen"], card["changes"], card["own_notes"]) == (None, None, {"open": 0, "all": 0})
     assert (card["submitted_by"], card["project"], card["kind"]) == ("relayer", "harbour", "draft")
 
 
@@ -52,7 +52,7 @@ def test_a_draft_says_what_changed_since_this_person_looked(
     (card,) = cards(reviewer)
     assert card["card"] == f"draft:{workflow_id}@2"
     assert card["seen"]["revision"] == 1
-    assert card["since"] == {
+    assert card["changes"] == {
         "title": False,
         "added": ["d"],
         "removed": ["b"],
@@ -64,7 +64,7 @@ def test_a_draft_says_what_changed_since_this_person_looked(
     assert card["open_notes"] == 2
     mark_seen(caller=reviewer, workflow_id=workflow_id, revision=2)
     (card,) = cards(reviewer)
-    assert (card["seen"]["revision"], card["since"]) == (2, None)
+    assert (card["seen"]["revision"], card["changes"]) == (2, None)
     (card,) = cards(relay)
     assert (card["seen"], card["own_notes"]) == (None, {"open": 0, "all": 0})
 
@@ -299,7 +299,7 @@ def test_a_draft_that_moved_on_is_compared_with_what_was_shown(relay: Caller, re
     revised(relay, made, task("a"), task("b"), task("c"))
     card = read_card(caller=reviewer, card="draft:w1@2")
     assert card is not None
-    assert (card["card"], card["seen"]["revision"], card["since"]["added"]) == ("draft:w1@3", 2, ["c"])
+    assert (card["card"], card["seen"]["revision"], card["changes"]["added"]) == ("draft:w1@3", 2, ["c"])
     card = read_card(caller=reviewer, card="draft:w1@3")
     assert card is not None
-    assert (card["seen"], card["since"]) == (None, None)
+    assert (card["seen"], card["changes"]) == (None, None)

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from amendments.selectors.overview import STATES, list_overview
+from amendments.selectors.overview import STATES, list_overview, list_project_states
 from amendments.services.cancel_run import cancel_run
 from amendments.services.reject_amendment import reject_amendment
 from chief_project.shared.caller import Caller
@@ -174,6 +174,22 @@ def test_labels_and_texts_keep_what_they_name(relay: Caller, viewer: Caller) -> 
     page = overview(viewer, project="land", q="tra", state="running")
     assert (page.rows, page.extra["states"]) == ([], {"draft": 1})
     assert page.extra["projects"] == [("land", 2), ("sea", 1), (None, 1)]
+
+
+def test_projects_count_their_states_and_unfiled_comes_last(relay: Caller, viewer: Caller) -> None:
+    new_draft(relay, task("a"), project=None)
+    new_draft(relay, task("a"), project="sea")
+    new_draft(relay, task("a"), project="sea")
+    new_run(relay, task("a"), project="land")
+    with CaptureQueriesContext(connection) as asked:
+        rows = list_project_states(caller=viewer)
+    assert len(asked) == 1
+    assert [(row["project"], row["workflows"], row["states"]) for row in rows] == [
+        ("land", 1, {"running": 1}),
+        ("sea", 2, {"draft": 2}),
+        (None, 1, {"draft": 1}),
+    ]
+    assert all(row["changed_at"] is not None for row in rows)
 
 
 def test_it_can_be_sorted_by_change_title_and_wait(relay: Caller, reviewer: Caller) -> None:

@@ -16,7 +16,7 @@ def drafts_as_read(
     *, caller: Caller, workflow_ids: Collection[str], shown: int | None = None
 ) -> dict[str, dict[str, Any]]:
     """By workflow id: ``types`` ``{type: how many steps}``; ``seen`` ``{revision, at}`` of the newest revision that
-    this person read, or null; ``since`` what ``brief`` tells between that one and the plan that stands (null where
+    this person read, or null; ``changes`` what ``brief`` tells between that one and the plan that stands (null where
     nothing was read, or the newest); ``own_notes`` ``{open, all}``, those the person wrote.
 
     ``shown`` stands for what the person read: the revision that was on the screen when the plan moved on, and ``at``
@@ -54,16 +54,16 @@ def drafts_as_read(
     plans = mappers.load_plans(wanted)
     found = {}
     for pk, (workflow_id, revision, plan_pk, title) in heads.items():
-        plan, since = plans[plan_pk], None
+        plan, changes = plans[plan_pk], None
         if pk in read and read[pk][0] != revision:
             former = read[pk]
-            since = brief(
+            changes = brief(
                 plan_diff(plans[former[2]], plan, title_before=former[3], title_after=title),
             )
         found[workflow_id] = {
             "types": dict(Counter(step.type for step in plan.steps)),
             "seen": {"revision": read[pk][0], "at": read[pk][1]} if pk in read else None,
-            "since": since,
+            "changes": changes,
             "own_notes": notes.get(pk, {"open": 0, "all": 0}),
         }
     return found
