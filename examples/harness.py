@@ -101,8 +101,8 @@ def drive_construct(chief: Chief, run: str, step: Document, place: Document) -> 
         chief.post(f"{run}/state/{place['path']}/updates", last)
 
 
-def turn_of_a_person(run_url: str, step: Document, place: Document) -> str:
-    """What a person is asked, and the request that answers it."""
+def turn_of_a_person(url: str, run: str, step: Document, place: Document) -> str:
+    """What a person is asked, the page to answer it on, and the request that does the same."""
     if place["question"]:
         what, route = place["question"]["text"], "answers"
         body = {"question_id": place["question"]["question_id"], "response": {"text": "…"}}
@@ -110,7 +110,8 @@ def turn_of_a_person(run_url: str, step: Document, place: Document) -> str:
         what, route = step["goal"], "resolutions"
         body = {"decision": "approved", "response": {field["name"]: "…" for field in step["fields"]}}
     to_send = json.dumps(body, ensure_ascii=False)
-    return f"  a person's turn: {what}\n    POST {run_url}/{route}/{place['path']} {to_send}"
+    page = f"{url}{run.removeprefix('/v1')}?step={place['path']}"
+    return f"  a person's turn: {what}\n    {page}\n    or POST {url}{run}/{route}/{place['path']} {to_send}"
 
 
 def walk(chief: Chief, run: str) -> bool:
@@ -128,7 +129,7 @@ def walk(chief: Chief, run: str) -> bool:
                 take_step(chief, run, step, place)
         for step in todo["blocked"]:
             for place in step["places"]:
-                turn = turn_of_a_person(chief.url + run, step, place)
+                turn = turn_of_a_person(chief.url, run, step, place)
                 if turn not in told:
                     print(turn)
                 told.add(turn)
@@ -163,13 +164,11 @@ def main() -> None:
     if not run_id:
         if not workflow_id:
             workflow_id = chief.post("/v1/workflows", json.loads(given.plan.read_text()))["workflow_id"]
-        print(
-            f"A person's turn: approve {workflow_id} at {chief.url}/admin/workflows/workflow/?q={workflow_id}"
-        )
+        print(f"A person's turn: read and approve {chief.url}/workflows/{workflow_id}")
         print(f"    or POST {chief.url}/v1/workflows/{workflow_id}/approve")
         wait_for_approval(chief, workflow_id)
         run_id = chief.post(f"/v1/workflows/{workflow_id}/runs", {})["run_id"]
-    print(f"Running {chief.url}/v1/runs/{run_id} (after an interruption: --run {run_id})")
+    print(f"Running {chief.url}/runs/{run_id} (after an interruption: --run {run_id})")
     sys.exit(0 if walk(chief, f"/v1/runs/{run_id}") else 1)
 
 
