@@ -39,12 +39,13 @@ function light() {
       }
     }
   };
+  const holder = (id) => boxOf(id) || [...document.querySelectorAll("svg.graph g[data-id]")].find((each) => each.dataset.id === id) || null;
   let here = selected === null ? null : boxOf(selected);
   const loop = here?.dataset.in;
   while (here) {
     walk(here.dataset.id, back, "from");
     walk(here.dataset.id, on, "to");
-    here = here.dataset.in ? boxOf(here.dataset.in) : null;
+    here = here.dataset.in ? holder(here.dataset.in) : null;
   }
   for (const edge of edges) {
     const is = lit.has(edge) || (!!loop && edge.dataset.again !== undefined && edge.dataset.in === loop);

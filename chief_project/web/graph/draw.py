@@ -117,6 +117,12 @@ def draw_amendment(
     )
 
 
+def forget() -> None:
+    """Let go of the foldings that are kept; benchmarks and tests begin with it."""
+    with _lock:
+        _foldings.clear()
+
+
 def _unfolded(plan: Plan, folding: Folding) -> tuple[tuple[str, str], ...]:
     return tuple((fold.id, title(fold_title(plan, fold))) for fold in folding.opened)
 

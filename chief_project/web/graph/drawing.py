@@ -28,6 +28,7 @@ from chief_project.web.graph.text import clip, clip_middle, plain, width
 
 MARGIN = 8
 _GLYPHS = {"loop": "loop", "parallel": "parallel", "fold": "n-templates"}
+_NONE = {"waiting": "checkpoint"}  # amber says that someone waits; where none does, there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Drawing:
     """A plan or a run as SVG, or None if that took too long: then the page leads with the table.
 
     ``boxes`` are drawn, ``folded`` steps have none of their own; ``note`` says what was folded. ``order`` holds the ids
-    (a run's paths) in topological order. ``unfolded``: ``(fold id, its title)`` of what ``opened`` opened.
+    (a run's paths) of the steps that have a box, in topological order. ``unfolded``: ``(fold id, its title)`` of what ``opened`` opened.
     """
 
     svg: SafeString | None
@@ -238,6 +239,8 @@ def _label(node: Node) -> str:
 
 
 def _node(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
+    if node.shape == "block":
+        return _block(node, lit, owner, depth)
     if node.shape in {"loop", "parallel", "tally"}:
         return _container(node, lit, owner, depth)
     on = lit.selected == node.id
@@ -498,6 +501,23 @@ def _container(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
     return element("g", {}, *parts)
 
 
+def _block(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
+    """What a fold held, in an outline: it is no link, and it waits and is waited for as each of its boxes is."""
+    inside = element(
+        "g",
+        {"transform": f"translate({node.x + PAD} {node.y + PAD + 6})"},
+        _scope(node.lanes[0].scope, lit, node.id, depth),
+    )
+    box = (node.x, node.y, node.width, node.height)
+    name = f"{node.name}: {node.goal}"
+    return element(
+        "g",
+        {"class": "g-block", "data-id": node.id, "data-in": owner or None},
+        _group(name, name, box),
+        inside,
+    )
+
+
 def _head(node: Node) -> list[Raw]:
     """Glyph, title, id; on the right the state, or how many lanes there will be."""
     left, right, base = node.x + 31, node.x + node.width - 12, node.y + 20
@@ -692,7 +712,7 @@ def _tally(node: Node, lit: Lit) -> Raw:
             element(
                 "a" if count.href else "g",
                 attributes,
-                _icon(count.state, x, row - 11, 13),
+                _icon(count.state if count.count else _NONE.get(count.state, count.state), x, row - 11, 13),
                 _text("g-num", x + 50, row, f"{count.count:,}", end=True),
                 _text("g-sm", x + 60, row, count.word),
             )
@@ -739,15 +759,16 @@ def finished(
     if not placed:
         note = _("This plan is too large to be drawn in time. The table shows all of it.")
         return Drawing(None, note=note, folded=folded)
-    order = tuple(node.id for node, _ in everything(scope))
+    nodes = [node for node, _ in everything(scope) if node.shape != "block"]
+    order = tuple(node.id for node in nodes if not node.hides)
     svg, wide, high = draw(scope, label=label, selected=selected)
     return Drawing(
         svg=svg,
         width=wide,
         height=high,
-        boxes=len(order),
+        boxes=len(nodes),
         folded=folded,
-        note=words.folded_note(level, len(order), folded),
+        note=words.folded_note(level, len(nodes), folded),
         order=order,
         unfolded=unfolded,
     )

@@ -17,7 +17,7 @@ MOST_BOXES = 150
 MOST_OPENED = 60  # boxes that one opened fold is drawn as
 MOST_LANES = 8
 _FEW_STEPS = 40  # a plan up to here is read step by step
-_BANDS = 40
+_BANDS = 24
 
 _DIGITS = re.compile(r"\d+")
 
@@ -44,6 +44,7 @@ class Folding:
     scopes: Mapping[str | None, tuple[Unit, ...]]
     level: str
     opened: tuple[Fold, ...] = ()
+    widest: Mapping[str | None, int] = field(default_factory=dict)  # how many boxes stand side by side
 
     @property
     def folds(self) -> tuple[Fold, ...]:
@@ -117,7 +118,17 @@ def fold_plan(
     unfolded: list[Fold] = []
     if opened:
         chosen = _at_level(plan, level, scopes, kept, opened, unfolded)
-    return Folding(chosen, level, tuple(unfolded))
+    widest = {construct: _widest(scopes[construct], units, unfolded) for construct, units in chosen.items()}
+    return Folding(chosen, level, tuple(unfolded), widest)
+
+
+def _widest(scope: _Scope, units: Sequence[Unit], unfolded: Sequence[Fold]) -> int:
+    apart = {each for fold in unfolded if len(fold.members) > MOST_LANES for each in fold.members}
+    rows: dict[int, int] = defaultdict(int)
+    for unit in units:
+        if _members(unit)[0] not in apart:
+            rows[scope.layer[unit] if isinstance(unit, str) else unit.ranks[0]] += 1
+    return max(rows.values(), default=1)
 
 
 def _count(chosen: Mapping[str | None, tuple[Unit, ...]], plan: Plan, drawn: Mapping[str, int]) -> int:

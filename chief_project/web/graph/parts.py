@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chief_project.web.graph import words
-from chief_project.web.graph.folding import Fold, Unit, layers
-from chief_project.web.graph.scene import Badge, Edge, Group, Node, Scope, reduced
-from chief_project.web.graph.text import clip_middle, plain, width, wrap
+from chief_project.web.graph.folding import Fold, Unit
+from chief_project.web.graph.scene import Badge, Edge, Group, Lane, Node, Scope, groups_of, reduced
+from chief_project.web.graph.text import clip, clip_middle, plain, width, wrap
 from workflows.domain.plan import Plan, Step
 
 WIDTHS = ((4, 220), (6, 188))
 NARROW = 160
 CHECKPOINT = 14  # how far a checkpoint's points reach out
 LINE = 16
+FEW_SIDE_BY_SIDE = 4
 EDGES_AS_SAID = 12  # boxes; beyond, edges that longer ways imply are left out
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
@@ -120,6 +121,9 @@ def fold_box(plan: Plan, fold: Fold, *, id: str, links: Links, wide: int, small:
     goal = fold_title(plan, fold)
     size = 12 if small else 13
     lines = wrap(title(goal), wide - 20, 2, size)
+    if fold.why == "rank":
+        ends = (plan.by_id[fold.members[0]].goal, f"… {title(plan.by_id[fold.members[-1]].goal)}")
+        lines = tuple(clip(title(end), wide - 20, size) for end in ends)
     return Node(
         id=id, href=links.open_href(fold.id), shape="fold", name=words.steps_word(len(fold.steps)),
         goal=plain(goal), width=wide, height=box_height(len(lines)) + 18, lines=lines, small=small, backs=1,
@@ -132,15 +136,9 @@ def _range(fold: Fold) -> str:
     return f"{fold.members[0]} … {fold.members[-1]}" if len(fold.members) > 1 else fold.members[0]
 
 
-def step_width(plan: Plan, units: Sequence[Unit]) -> int:
+def step_width(side_by_side: int) -> int:
     """Boxes are narrower where many stand side by side."""
-    firsts = [unit if isinstance(unit, str) else unit.members[0] for unit in units]
-    known = [each for each in firsts if each in plan.by_id]
-    in_row: dict[int, int] = {}
-    for rank in layers(plan, known).values():
-        in_row[rank] = in_row.get(rank, 0) + 1
-    most = max(in_row.values(), default=1)
-    return next((wide for limit, wide in WIDTHS if most <= limit), NARROW)
+    return next((wide for limit, wide in WIDTHS if side_by_side <= limit), NARROW)
 
 
 def notes_badge(count: int) -> list[Badge]:
@@ -155,10 +153,12 @@ def assemble(
     *,
     around: str | None,
     kind: Callable[[int, int], str],
+    opened: Sequence[Fold] = (),
 ) -> Scope:
     """A scope of ``nodes``, one per unit, with the edges and groups that the plan gives them.
 
     ``around`` is the group of the construct they are in; ``kind`` tells an edge's kind from the places of its ends.
+    What an ``opened`` fold held stands in one block, where all of it still waits for the same and is waited for alike.
     """
     owner = {
         step_id: number
@@ -177,11 +177,61 @@ def assemble(
         same = reduced(len(units), same)
     told = set(same)
     edges = [pair for pair in pairs if pair in told or kinds[pair] in {"add", "del"}]
-    return Scope(
+    scope = Scope(
         nodes=nodes,
         edges=[Edge(*pair, kinds[pair]) for pair in edges],
         groups=_groups(plan, units, around),
     )
+    members = [{unit} if isinstance(unit, str) else set(unit.members) for unit in units]
+    for fold in sorted(opened, key=lambda each: len(each.members)):
+        held = set(fold.members)
+        inside = [place for place, each in enumerate(members) if each <= held]
+        if len(inside) > FEW_SIDE_BY_SIDE and _stand_alike(scope, set(inside)):
+            _join(scope, members, inside, fold, plan)
+    return scope
+
+
+def _stand_alike(scope: Scope, places: set[int]) -> bool:
+    """Whether no edge joins them, and all have the same neighbours."""
+    around: dict[int, set[tuple[int, bool, str]]] = {place: set() for place in places}
+    for edge in scope.edges:
+        kind = edge.kind if edge.kind in {"add", "del"} else ""
+        if edge.tail in places and edge.head in places:
+            return False
+        if edge.tail in places:
+            around[edge.tail].add((edge.head, True, kind))
+        elif edge.head in places:
+            around[edge.head].add((edge.tail, False, kind))
+    return len({frozenset(each) for each in around.values()}) == 1
+
+
+def _join(scope: Scope, members: list[set[str]], inside: list[int], fold: Fold, plan: Plan) -> None:
+    """Move the boxes at ``inside`` into one block, which has their edges once: walked if each of them is."""
+    block = Node(
+        id=f"{scope.nodes[inside[0]].id}~{fold.id}", href="", shape="block", name=words.steps_word(len(fold.steps)),
+        goal=plain(title(fold_title(plan, fold))), width=0, height=0,
+        lanes=[Lane(Scope([scope.nodes[place] for place in inside], [], grid=True))],
+    )  # fmt: skip
+    first, gone = inside[0], set(inside[1:])
+    at: dict[int, int] = {}
+    for place in range(len(scope.nodes)):
+        if place not in gone:
+            at[place] = len(at)
+    at |= dict.fromkeys(gone, at[first])
+    scope.nodes[first] = block
+    members[first] = set(fold.members)
+    scope.nodes[:] = [node for place, node in enumerate(scope.nodes) if place not in gone]
+    members[:] = [each for place, each in enumerate(members) if place not in gone]
+    edges: dict[tuple[int, int], Edge] = {}
+    for edge in scope.edges:
+        moved = edges.setdefault(
+            (at[edge.tail], at[edge.head]), Edge(at[edge.tail], at[edge.head], edge.kind)
+        )
+        if edge.kind != moved.kind:
+            moved.kind = ""
+    scope.edges[:] = edges.values()
+    for group in groups_of(scope.groups):
+        group.members[:] = dict.fromkeys(at[place] for place in group.members)
 
 
 def _groups(plan: Plan, units: Sequence[Unit], around: str | None) -> list[Group]:

@@ -30,11 +30,17 @@ def plan_scene(
     """Boxes for the whole plan."""
 
     def scope(construct: Step | None) -> Scope:
-        units = folding.scopes[None if construct is None else construct.id]
-        wide = step_width(plan, units)
+        within = None if construct is None else construct.id
+        units = folding.scopes[within]
+        wide = step_width(folding.widest[within])
         nodes = [node(unit, wide) for unit in units]
         return assemble(
-            plan, units, nodes, around=None if construct is None else construct.group, kind=lambda *_: ""
+            plan,
+            units,
+            nodes,
+            around=None if construct is None else construct.group,
+            kind=lambda *_: "",
+            opened=folding.opened,
         )
 
     def node(unit: Unit, wide: int) -> Node:

@@ -85,7 +85,7 @@ class _Run:
     ) -> Scope:
         """One scope; ``body`` are the steps an instance was spawned with, None for those of the plan."""
         units = self._units(construct, states, body)
-        wide = step_width(self.plan, units)
+        wide = step_width(self.folding.widest[None if construct is None else construct.id])
         if construct is not None and construct.type == "parallel" and place.path:
             wide = min(wide, 160)
         values = parameters_of(self.plan, place.path, place.brought)
@@ -97,6 +97,7 @@ class _Run:
             nodes,
             around=None if construct is None else construct.group,
             kind=lambda tail, _: "done" if done[tail] else "",
+            opened=self.folding.opened,
         )
 
     def _units(

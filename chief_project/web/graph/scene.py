@@ -15,6 +15,8 @@ PAD = 16
 LANE_PAD = 10
 RETURN = 26  # from a loop's body to its return edge
 RETURN_LABEL = 116
+GRID_WIDTH = 1040
+GRID_GAP = 18
 BACKS = 8  # how far a stack's backs reach out
 
 
@@ -69,7 +71,8 @@ class Lane:
 class Node:
     """A box. ``id`` is its data-id, unique in the drawing; ``name`` what is shown of it.
 
-    ``shape``: task, checkpoint, ref, fold, tally (a box of counts), construct (a container with ``lanes``).
+    ``shape``: task, checkpoint, ref, fold, tally (a box of counts); loop and parallel (containers, with ``lanes``); block (an
+    outline around what a fold held).
     """
 
     id: str
@@ -137,6 +140,7 @@ class Scope:
     nodes: list[Node]
     edges: list[Edge]
     groups: list[Group] = field(default_factory=list)
+    grid: bool = False  # rows of boxes that no edge joins
     ways: tuple[tuple[tuple[float, float], ...], ...] = ()
     order: tuple[int, ...] = ()
     width: int = 0
@@ -163,11 +167,15 @@ def place(scope: Scope, *, until: float | None = None) -> bool:
             for node in each.nodes:
                 if node.lanes:
                     _fit(node)
-            graphs.append(_graph(each))
+            if each.grid:
+                _put_grid(each)
+            else:
+                graphs.append(_graph(each))
         found = layout(graphs, until=until)
         if found is None:
             return False
-        for each, graph, positions in zip(level, graphs, found, strict=True):
+        layered = [each for each in level if not each.grid]
+        for each, graph, positions in zip(layered, graphs, found, strict=True):
             backs = tuple(BACKS if node.backs else 0 for node in each.nodes)
             insets = tuple(node.inset for node in each.nodes)
             shifts = tuple(edge.shift for edge in each.edges)
@@ -210,6 +218,21 @@ def _put(scope: Scope, positions: Positions, arranged: Arranged) -> None:
         group.box = box
 
 
+def _put_grid(scope: Scope) -> None:
+    """Rows from the left, about as wide as a page."""
+    x = y = row = 0
+    for node in scope.nodes:
+        wide = node.width + (BACKS if node.backs else 0) + 2 * node.inset
+        if x and x + wide > GRID_WIDTH:
+            x, y, row = 0, y + row + GRID_GAP, 0
+        node.x, node.y = x + node.inset, y
+        x += wide + GRID_GAP
+        row = max(row, node.height + (BACKS if node.backs else 0))
+        scope.width = max(scope.width, x - GRID_GAP)
+    scope.height = y + row
+    scope.order = tuple(range(len(scope.nodes)))
+
+
 def groups_of(groups: Iterable[Group]) -> Iterator[Group]:
     """Groups and what nests in them, outer first."""
     for group in groups:
@@ -226,6 +249,12 @@ def _fit(node: Node) -> None:
         lane.x, lane.width = PAD + 4, lane.scope.width
         node.width = max(least, lane.scope.width + 2 * (PAD + 4) + extra)
         node.height = HEAD + lane.scope.height + 2 * PAD + (26 if node.past else 0)
+        return
+    if node.shape == "block":
+        (lane,) = node.lanes
+        lane.x, lane.width = PAD, lane.scope.width
+        node.width = lane.scope.width + 2 * PAD
+        node.height = lane.scope.height + 2 * PAD + 6
         return
     inner = [max(lane.scope.width, 120) + 2 * LANE_PAD for lane in node.lanes]
     spare = max(0, least - sum(inner)) / len(inner)

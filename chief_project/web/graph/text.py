@@ -86,7 +86,13 @@ def wrap(text: str, room: float, lines: int, size: float = 13) -> tuple[str, ...
 
     It breaks between words, and words that are too long where identifiers are read: after ``- _ / = : .``.
     """
-    text = plain(text[: 40 + int(lines * room)])  # no letter is narrower than two pixels
+    return _wrapped(
+        plain(text[: 40 + int(lines * room)]), room, lines, size
+    )  # no letter is narrower than two pixels
+
+
+@lru_cache(maxsize=8192)
+def _wrapped(text: str, room: float, lines: int, size: float) -> tuple[str, ...]:
     done: list[str] = []
     line = ""
     pieces = _pieces(text, room, size)
