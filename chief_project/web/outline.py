@@ -1,5 +1,6 @@
 """A plan as a nested list, for ``templates/parts/plan_outline.html``. Pure; no recursion, however deep bodies nest."""
 
+import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -28,6 +29,14 @@ class Node:
     def ends(self) -> range:
         """One round per list that ends after this line."""
         return range(self.closes)
+
+    @property
+    def inputs(self) -> list[tuple[str, str]]:
+        """The step's inputs by name; what is no text as JSON."""
+        return [
+            (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+            for name, value in self.step.inputs.items()
+        ]
 
 
 def outline_of(

@@ -116,6 +116,15 @@ def action(of: View) -> Callable[[Callable[..., str | HttpResponseBase]], View]:
     return decorate
 
 
+def at_one_address(show: View, take: View) -> View:
+    """A page and what its form sends under one address: what was shown for a POST can be loaded again."""
+
+    def view(request: HttpRequest, **where: Any) -> HttpResponseBase:
+        return (take if request.method == "POST" else show)(request, **where)
+
+    return view
+
+
 def refused(request: HttpRequest, caller: Caller, problem: ChiefError) -> HttpResponse:
     """The page of a refusal that has no page of its own: nothing has that id, or it isn't this person's to see."""
     template = "pages/not_found.html" if isinstance(problem, NotFound) else "pages/refused.html"

@@ -5,17 +5,19 @@ and go with every blank field. So where fields are no good, the rest of the plan
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from chief_project.shared.documents import Document
 from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.pointers import pointer
-from chief_project.shared.serializers import document_problems
+from chief_project.shared.serializers import document_problems, parse_document
 from chief_project.web import plan_form
 from workflows.documents import GroupDocument, StepDocument, plan_value
 from workflows.domain.rules import Problem, problems
+
+D = TypeVar("D", bound=Document)
 
 
 def check(document: Any, shape: type[Document]) -> list[Problem]:
@@ -31,6 +33,12 @@ def check(document: Any, shape: type[Document]) -> list[Problem]:
     found += _of_rules(document, refused_at)
     blank = tuple(plan_form.blank_rows(document))
     return [each for each in found if not _at(each.pointer, blank)]
+
+
+def as_posted(shape: type[D], document: dict[str, Any]) -> D:
+    """``document`` as REST takes it; raises ``ValidationFailed`` also for what its parser would not have let in."""
+    plan_form.read_json(plan_form.json_text(document, indent=None))
+    return parse_document(shape, document)
 
 
 def not_json(text: str) -> str:

@@ -2,12 +2,26 @@
 
 from django.urls import URLPattern
 
-from chief_project.web import audit, events, policies, profile, tokens
+from chief_project.web import (
+    amendment,
+    audit,
+    editor,
+    events,
+    policies,
+    profile,
+    tokens,
+    workflow,
+    workflow_templates,
+)
 
 urlpatterns: list[URLPattern] = [
+    *amendment.urlpatterns,
     *audit.urlpatterns,
+    *editor.urlpatterns,
     *events.urlpatterns,
     *policies.urlpatterns,
     *profile.urlpatterns,
     *tokens.urlpatterns,
+    *workflow.urlpatterns,
+    *workflow_templates.urlpatterns,
 ]

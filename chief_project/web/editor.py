@@ -1,0 +1,405 @@
+"""The plan editor: a draft as forms, one step open at a time, or as JSON. The plan travels with the page until it is
+saved, so every button works without scripts, and nothing is kept here (see ``plan_form``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import path, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from chief_project.shared.caller import Caller
+from chief_project.shared.documents import Document
+from chief_project.shared.errors import ValidationFailed
+from chief_project.shared.paging import Paging
+from chief_project.web import plan_form as forms
+from chief_project.web.change_words import LABELS, TYPES
+from chief_project.web.differences import entries_of
+from chief_project.web.forms import number, text
+from chief_project.web.pages import action, at_one_address, page
+from chief_project.web.plan_check import as_posted, check, not_json
+from workflows.documents import WorkflowCreate, WorkflowRevise
+from workflows.domain.rules import MOST_PROBLEMS_SHOWN, Problem
+from workflows.selectors import get_diff, get_revision, get_workflow, list_projects
+from workflows.services.create_workflow import create_workflow
+from workflows.services.revise_draft import revise_draft
+
+Context = dict[str, Any]
+_MOST_NAMED = 40
+_MORE_LABELS: dict[str, str | Promise] = {
+    "id": gettext_lazy("Id"),
+    "project": gettext_lazy("Project"),
+    "origin_dir": gettext_lazy("Directory"),
+}
+# Parts of a step that only some types have.
+_ONLY_FOR = {
+    "criteria": ("task",),
+    "fields": ("checkpoint",),
+    "body": forms.CONSTRUCTS,
+    "instance_params": forms.CONSTRUCTS,
+    "exit_when": ("loop",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What lies on the desk: the plan as far as it is written, and which step is open (None: the plan itself).
+
+    ``as_json``: it is shown as the text ``json`` instead; ``document`` is None while that can't be read. ``told``:
+    what the button did; ``undo``: the plan before it, as JSON.
+    """
+
+    document: Any
+    place: int | None = None
+    as_json: bool = False
+    json: str = ""
+    focus: str = ""
+    told: str = ""
+    undo: str = ""
+
+
+# -- Pages and what they send ------------------------------------------------------------------------
+
+
+@page("pages/editor.html", parts=("editor", "problems"))
+def edit_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context:
+    """A draft to revise: as it is kept, or as the form that was sent has it."""
+    workflow = get_workflow(caller=caller, workflow_id=workflow_id)
+    kept = forms.document_of(workflow)
+    sheet = _sheet(request, lambda: _opened(kept, request.GET.get("step")))
+    based_on = number(request, "based_on") or workflow["revision"]
+    return {
+        "workflow": workflow,
+        "based_on": based_on,
+        "closed": workflow["status"] != "draft" and request.method != "POST",
+        "changed": sheet.document != kept,
+        "meanwhile": _meanwhile(caller, workflow, based_on),
+    } | _context(request, sheet, WorkflowRevise)
+
+
+@page("pages/editor.html", parts=("editor", "problems"))
+def new_page(request: HttpRequest, caller: Caller) -> Context:
+    """A plan to begin."""
+    blank, _place = forms.add_step({"title": "", "steps": [], "groups": []}, None)
+    if project := request.GET.get("project"):
+        blank["project"] = project
+    sheet = _sheet(request, lambda: Sheet(blank))
+    labels = list_projects(caller=caller, paging=Paging(limit=1000)).rows
+    return {
+        "workflow": None,
+        "changed": sheet.document != blank,
+        "projects": [row["project"] for row in labels if row["project"] is not None],
+    } | _context(request, sheet, WorkflowCreate)
+
+
+@action(edit_page)
+def edit(request: HttpRequest, caller: Caller, workflow_id: str) -> str | HttpResponse:
+    """Save the draft's new text; any other button only changes what is shown."""
+    do, _colon, over = request.POST.get("do", "").partition(":")
+    if do != "save":
+        return edit_page.screen.show(request, caller, {"workflow_id": workflow_id})  # type: ignore[attr-defined]
+    body = as_posted(WorkflowRevise, _written(request.POST))
+    made = revise_draft(
+        caller=caller,
+        workflow_id=workflow_id,
+        title=body.title,
+        steps=body.step_values(),
+        groups=body.group_values(),
+        reason=text(request, "reason") or body.reason,
+        based_on=int(over) if over.isascii() and over.isdigit() else number(request, "based_on"),
+    )
+    messages.success(
+        request, _("Revision %(revision)d is saved under your name.") % {"revision": made["revision"]}
+    )
+    return _go_to(request, reverse("workflow", kwargs={"workflow_id": workflow_id}))
+
+
+@action(new_page)
+def begin(request: HttpRequest, caller: Caller) -> str | HttpResponse:
+    """Submit the plan as a new draft; any other button only changes what is shown."""
+    if request.POST.get("do") != "save":
+        return new_page.screen.show(request, caller, {})  # type: ignore[attr-defined]
+    body = as_posted(WorkflowCreate, _HUMAN | _written(request.POST))
+    made = create_workflow(
+        caller=caller,
+        title=body.title,
+        source=body.source,
+        plan=body.plan(),
+        workflow_id=body.workflow_id,
+        generated_by=body.generated_by,
+        project=body.project,
+        origin_dir=body.origin_dir,
+    )
+    messages.success(request, _("The draft is submitted. It waits for a decision."))
+    return _go_to(request, reverse("workflow", kwargs={"workflow_id": made["workflow_id"]}))
+
+
+def _meanwhile(caller: Caller, workflow: Context, based_on: int) -> Context | None:
+    """The newest revision, where this sheet was opened at an older one, and what differs between the two."""
+    newest = workflow["revision"]
+    if based_on == newest:
+        return None
+    name = workflow["workflow_id"]
+    kept = get_revision(caller=caller, workflow_id=name, number=newest)
+    diff = get_diff(caller=caller, workflow_id=name, before=f"r{based_on}", after=f"r{newest}")
+    return {"kept": kept, "entries": entries_of(diff), "same": diff["same"]}
+
+
+def _go_to(request: HttpRequest, address: str) -> str | HttpResponse:
+    """On to a page; htmx would put it into this one."""
+    if "HX-Request" not in request.headers:
+        return address
+    return HttpResponse(status=204, headers={"HX-Redirect": address})
+
+
+# -- The sheet ---------------------------------------------------------------------------------------
+
+_HUMAN: Context = {"source": "human"}
+
+
+def _opened(document: Context, step_id: str | None) -> Sheet:
+    places = [place for place, step in enumerate(document["steps"]) if step["id"] == step_id]
+    return Sheet(document, place=places[0] if places else None)
+
+
+def _sheet(request: HttpRequest, opened: Callable[[], Sheet]) -> Sheet:
+    if request.method != "POST" or "do" not in request.POST:
+        return opened()
+    sheet = _sent(request.POST)
+    do, _colon, which = request.POST["do"].partition(":")
+    if do == "save" and sheet.document is not None and not sheet.as_json:
+        return replace(sheet, document=forms.without_blank_rows(sheet.document))
+    return _pressed(sheet, do, which, request.POST)
+
+
+def _sent(sent: QueryDict) -> Sheet:
+    """The sheet as the form had it when the button was pressed."""
+    if (shown := sent.get("json")) is not None:
+        try:
+            document = forms.read_json(shown)
+        except ValidationFailed:
+            document = None
+        return Sheet(document, as_json=True, json=shown.replace("\r\n", "\n"))
+    document = forms.read_json(sent.get("document", ""))
+    if forms.obstacle(document) is not None:
+        return Sheet(document, as_json=True, json=forms.json_text(document))
+    place = _place(sent.get("place", ""), document)
+    data = {name: str(sent[name]) for name in sent}
+    if place is None:
+        return Sheet(forms.read_plan(document, data))
+    return Sheet(forms.read_step(document, place, data), place=place)
+
+
+def _written(sent: QueryDict) -> Context:
+    """The plan to be saved."""
+    sheet = _sent(sent)
+    if sheet.document is None:
+        raise ValidationFailed(not_json(sheet.json), pointer="")
+    obstacle = forms.obstacle(sheet.document)
+    if obstacle is not None:
+        raise ValidationFailed(obstacle.message, pointer=obstacle.pointer)
+    written: Context = forms.without_blank_rows(sheet.document)
+    return written
+
+
+def _place(which: str, document: Context) -> int | None:
+    known = which.isascii() and which.isdigit() and int(which) < len(document["steps"])
+    return int(which) if known else None
+
+
+def _pressed(sheet: Sheet, do: str, which: str, sent: QueryDict) -> Sheet:
+    """What a button makes of the sheet. An unknown one makes nothing of it."""
+    if sheet.as_json:
+        if do == "forms" and sheet.document is not None and forms.obstacle(sheet.document) is None:
+            return Sheet({"title": "", "steps": [], "groups": []} | sheet.document)
+        return sheet
+    document, place = sheet.document, sheet.place
+    if do == "json":
+        return Sheet(document, as_json=True, json=forms.json_text(document), focus="json")
+    if do == "undo":
+        return Sheet(forms.read_json(sent.get("undo", "")), told=_("It is back."))
+    if do == "open":
+        opened, _colon, slot = which.partition(":")
+        return Sheet(document, _place(opened, document), focus=slot or "here")
+    if do == "add-step":
+        made, at = forms.add_step(document, place if which else None, above=which == "above")
+        return Sheet(made, at, focus="goal")
+    if do in ("add-row", "drop-row"):
+        return _with_rows(sheet, do, which)
+    if place is not None:
+        if do == "move":
+            moved, at = forms.move_step(document, place, up=which == "up")
+            return replace(sheet, document=moved, place=at, focus=f"move-{which}")
+        if do == "clear":
+            return replace(sheet, document=forms.clear(document, place, which), focus="type")
+        if do == "remove":
+            return _without_step(document, place)
+    return sheet
+
+
+def _with_rows(sheet: Sheet, do: str, which: str) -> Sheet:
+    name, _colon, at = which.partition(":")
+    if name not in ("criteria", "fields", "instance_params", "groups"):
+        return sheet
+    if do == "add-row":
+        changed = forms.add_row(sheet.document, sheet.place, name)
+        holder = changed if sheet.place is None else changed["steps"][sheet.place]
+        last = len(holder.get(name, [])) - 1
+        return replace(sheet, document=changed, focus=forms.slot_of(f"/{name}/{last}")[1])
+    if not (at.isascii() and at.isdigit()):
+        return sheet
+    changed = forms.drop_row(sheet.document, sheet.place, name, int(at))
+    return replace(sheet, document=changed, focus=f"add-{name}")
+
+
+def _without_step(document: Context, place: int) -> Sheet:
+    rest, gone = forms.remove_step(document, place)
+    told = [_("“%(id)s” is out.") % {"id": gone.id}]
+    if gone.rewired:
+        n = len(gone.rewired)
+        told.append(
+            ngettext(
+                "%(ids)s waited for it, and waits for what came before it now.",
+                "%(ids)s waited for it, and wait for what came before it now.",
+                n,
+            )
+            % {"ids": _few(gone.rewired)}
+        )
+    if gone.freed:
+        told.append(_("Its body stands where it stood: %(ids)s.") % {"ids": _few(gone.freed)})
+    left = len(rest["steps"])
+    return Sheet(
+        rest,
+        place=min(place, left - 1) if left else None,
+        focus="undo",
+        told=" ".join(told),
+        undo=forms.json_text(document, indent=None),
+    )
+
+
+def _few(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} …"
+
+
+# -- What the template needs -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One problem in the list: what it says, of what, and where its field is. ``here``: that field is on the page."""
+
+    message: str
+    where: str
+    place: int | None
+    slot: str
+    here: bool
+
+
+def _context(request: HttpRequest, sheet: Sheet, shape: type[Document]) -> Context:
+    problems = _problems(sheet, shape)
+    shown: Context = {
+        "section": "workflows",
+        "sheet": sheet,
+        "reason": request.POST.get("reason", ""),
+        "n_problems": len(problems),
+        "problems": [_told(sheet, each) for each in problems[:MOST_PROBLEMS_SHOWN]],
+    }
+    if sheet.as_json:
+        return shown
+    return shown | _forms(sheet, problems)
+
+
+def _problems(sheet: Sheet, shape: type[Document]) -> list[Problem]:
+    if sheet.document is None:
+        return [Problem("", not_json(sheet.json))]
+    whole = isinstance(sheet.document, dict) and shape is WorkflowCreate
+    return check(_HUMAN | sheet.document if whole else sheet.document, shape)
+
+
+def _told(sheet: Sheet, problem: Problem) -> Told:
+    place, slot = forms.slot_of(problem.pointer)
+    if sheet.document is None:
+        return Told(problem.message, "JSON", None, "", False)
+    name = slot.partition("-")[0]
+    label = str(LABELS.get(name) or _MORE_LABELS.get(name) or name)
+    steps = sheet.document.get("steps", []) if isinstance(sheet.document, dict) else []
+    if place is not None and place < len(steps) and isinstance(steps[place], dict):
+        step = forms.text_of(steps[place].get("id")) or _("step %(n)d") % {"n": place + 1}
+        where = f"{step} · {label}" if label else step
+    else:
+        where = problem.pointer if sheet.as_json else label
+    return Told(problem.message, where, place, slot, not sheet.as_json and place == sheet.place)
+
+
+def _forms(sheet: Sheet, problems: list[Problem]) -> Context:
+    document, place = sheet.document, sheet.place
+    steps = document["steps"]
+    lines = forms.lines(document, problems)
+    shown: Context = {
+        "document": forms.json_text(document, indent=None),
+        "lines": lines,
+        "n_steps": len(steps),
+        "plan_problems": sum(1 for each in problems if forms.slot_of(each.pointer)[0] is None),
+    }
+    if place is None:
+        return shown | {"form": forms.plan_form(document, problems), "step": None}
+    step = steps[place]
+    kind = step.get("type")
+    form = forms.step_form(document, place, problems)
+    order = [line.place for line in lines]
+    at = order.index(place)
+    goals = {forms.text_of(each.get("id")): (where, each) for where, each in reversed(list(enumerate(steps)))}
+    idle = [name for name, types in _ONLY_FOR.items() if kind not in types]
+    return shown | {
+        "form": form,
+        "step": step,
+        "number": at + 1,
+        "before": order[at - 1] if at else None,
+        "after": order[at + 1] if at + 1 < len(order) else None,
+        "types": [(name, TYPES[name]) for name in forms.TYPES],
+        "has": {name: kind in types for name, types in _ONLY_FOR.items()}
+        | {"rule": kind in forms.CONSTRUCTS},
+        # What somebody wrote while it was of another type: shown, so that they can take it out.
+        "idle": [(name, LABELS[name], forms.text_of(step[name])) for name in idle if step.get(name)],
+        "choices": forms.choices(document, place),
+        "needs": _named(step.get("depends_on"), goals),
+        "members": _named(step.get("body"), goals),
+        "waited_for_by": _named(forms.dependents(document, place), goals),
+        "harnesses": sorted(
+            {each["harness"] for each in steps if isinstance(each.get("harness"), str)} - {""}
+        ),
+        "groups": sorted({each["group"] for each in steps if isinstance(each.get("group"), str)} - {""}),
+    }
+
+
+def _named(names: Any, steps: dict[str, tuple[int, forms.Step]]) -> Context | None:
+    """Steps by id, as far as they are there, to be opened from here."""
+    if not isinstance(names, list):
+        return None
+    known = [(name, *steps[name]) for name in names if isinstance(name, str) and name in steps]
+    if not known:
+        return None
+    return {
+        "rows": [
+            {
+                "id": name,
+                "place": place,
+                "type": forms.text_of(step.get("type")),
+                "goal": forms.text_of(step.get("goal")),
+            }
+            for name, place, step in known[:_MOST_NAMED]
+        ],
+        "more": max(0, len(known) - _MOST_NAMED),
+    }
+
+
+urlpatterns = [
+    path("workflows/new", at_one_address(new_page, begin), name="workflow-new"),
+    path("workflows/<id:workflow_id>/edit", at_one_address(edit_page, edit), name="workflow-edit"),
+]
