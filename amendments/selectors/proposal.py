@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import F
+
 from amendments import mappers
 from amendments.domain.differences import amendment_diff
 from amendments.domain.policy import why_a_person_decides
@@ -138,3 +140,15 @@ def get_proposal(*, caller: Caller, amendment_id: str) -> Proposal:
         siblings=siblings,
         former=former,
     )
+
+
+def pending_of_workflow(*, caller: Caller, workflow_id: str) -> list[Document]:
+    """What waits for a decision in the workflow's runs, the longest first: ``{amendment_id, run_id, proposed_by,
+    created_at}``. One statement."""
+    caller.must(Right.READ, "read amendments")
+    waiting = Amendment.objects.filter(
+        status="pending_approval", run__workflow__workflow_id=workflow_id
+    ).exclude(run__status="cancelled")
+    columns = ("amendment_id", "proposed_by", "created_at")
+    rows = waiting.order_by("created_at", "pk").values(*columns, run_id_=F("run__run_id"))
+    return [{name: row[name] for name in columns} | {"run_id": row["run_id_"]} for row in rows]

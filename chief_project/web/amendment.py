@@ -62,7 +62,9 @@ def amendment_page(request: HttpRequest, caller: Caller, amendment_id: str) -> C
         "view": view if view in VIEWS else "both",
         "views": [("before", _("Before")), ("both", _("Both")), ("after", _("After"))],
         "graph": graph,
-        "sentences": [sentence(told) for told in together(proposal.told)],
+        "sentences": [
+            (sentence(told), _is_alone(told, proposal.after.plan)) for told in together(proposal.told)
+        ],
         "operations": list(_operations(proposal)),
         "history": proposal.amendment["kind"] == "history_edit",
         "finished": sorted(finished),
@@ -103,10 +105,15 @@ urlpatterns = [
 
 def _operations(proposal: Proposal) -> Iterator[Context]:
     """Each operation as it was proposed: the step before and after, field by field, and what is kept of its work."""
+    kept: set[tuple[str, str | None]] = set()
     for told in proposal.told:
         standing = told.standing
+        once = told.keeps and (told.step.id, told.path) not in kept
+        if told.keeps:
+            kept.add((told.step.id, told.path))
         yield {
             "told": told,
+            "keeps": once and proposal.pending,
             "n": told.operation + 1,
             "anchor": f"op-{told.operation + 1}",
             "step": told.step,
@@ -149,6 +156,11 @@ def _unanswered(told: Told) -> list[str]:
     )
     gone = [each["id"] for each in told_of["removed"]] + [old["id"] for old, _new in told_of["reworded"]]
     return sorted(gone, key=lambda each: (len(each), each))
+
+
+def _is_alone(told: Told, after: Plan) -> bool:
+    """A new step that no other waits for: an insert rewires nothing, and the rest may go past it."""
+    return told.code == "inserts" and told.step.id in after.by_id and not after.dependents.get(told.step.id)
 
 
 def _anchor(proposal: Proposal, step_id: str) -> str:

@@ -101,7 +101,8 @@ def entries_of(
             )
         )
     for step in diff["added"]:
-        rows = step_rows(step, "+", then=(dependents or {}).get(step["id"], ()))
+        then = None if dependents is None else dependents.get(step["id"], ())
+        rows = step_rows(step, "+", then=then)
         href = link(step["id"]) if link else ""
         found.append(
             Entry("add", "plusop", _("Step added"), step["id"], href, rows, said.get(step["id"], []))
@@ -162,14 +163,19 @@ def changed_rows(
     return rows
 
 
-def step_rows(step: Mapping[str, Any], mark: str, *, then: Sequence[str] = ()) -> list[Row]:
-    """Everything that a step which came (``+``) or went (``-``) says, empty fields left out."""
+def step_rows(step: Mapping[str, Any], mark: str, *, then: Sequence[str] | None = None) -> list[Row]:
+    """Everything that a step which came (``+``) or went (``-``) says, empty fields left out.
+
+    ``then``: what waits for it, where that is known; a step that nothing waits for is told as such.
+    """
     rows = [Row(LABELS["goal"], [Line(mark, step["goal"])])]
     if step["type"] != "task":
         rows.append(Row(LABELS["type"], [Line(mark, _plain("type", step["type"]))]))
     if step["depends_on"]:
         rows.append(Row(LABELS["depends_on"], [Line(mark, ids=tuple(step["depends_on"]))]))
-    if then:
+    if then is not None and not then:
+        rows.append(Row(LABELS["then"], [Line("=", _("nothing waits for it"))]))
+    elif then:
         rows.append(Row(LABELS["then"], [Line("=", ids=tuple(then[:_MOST_SAME]), text=_more(then))]))
     for name in ("harness", "exit_when", "on_instance_failure", "group"):
         if step[name]:

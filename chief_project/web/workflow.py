@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from amendments.selectors.deletion import get_deletion
+from amendments.selectors.proposal import pending_of_workflow
 from amendments.services.delete_workflow import delete_workflow
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import ValidationFailed
@@ -375,6 +376,7 @@ def _frame(review: Review, caller: Caller, tab: str) -> Context:
         "state": head["review"]["state"]
         if draft and head["review"]["state"] == "sent_back"
         else head["status"],
+        "amendments": pending_of_workflow(caller=caller, workflow_id=workflow_id) if review.runs else [],
         "since": phrases(review.since["counts"]) if review.since else [],
         "open_count": len(review.open_notes),
         "can_decide": draft and caller.may(Right.DECIDE),

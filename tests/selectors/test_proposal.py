@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from amendments.selectors.proposal import get_proposal
+from amendments.selectors.proposal import get_proposal, pending_of_workflow
 from amendments.services.reject_amendment import reject_amendment
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import NotFound
@@ -105,3 +105,15 @@ def test_it_takes_the_same_statements_whatever_there_is(reviewer: Caller, count:
 def test_there_is_none(viewer: Caller) -> None:
     with pytest.raises(NotFound, match="no amendment 'x'"):
         get_proposal(caller=viewer, amendment_id="x")
+
+
+def test_what_waits_in_the_runs_of_a_workflow_is_found(reviewer: Caller) -> None:
+    run = new_run(reviewer)
+    register_run(caller=reviewer, workflow_id=run["workflow_id"], run_id="r2")
+    amend(reviewer, insert_after("a", task("done")))
+    made = [propose(reviewer, insert_after("a", task(f"n{name}")), run_id=name) for name in ("r2", "r1")]
+    found = pending_of_workflow(caller=reviewer, workflow_id=run["workflow_id"])
+    assert [(each["amendment_id"], each["run_id"]) for each in found] == [
+        (each["amendment_id"], each["run_id"]) for each in made
+    ]
+    assert pending_of_workflow(caller=reviewer, workflow_id="nowhere") == []
