@@ -6,8 +6,11 @@ from chief_project.shared.errors import ValidationFailed
 
 
 def text(request: HttpRequest, name: str) -> str | None:
-    """What was written in ``name``, its line ends as ``\\n`` and without blanks around it; None for nothing."""
-    return request.POST.get(name, "").replace("\r\n", "\n").strip() or None
+    """What was written in ``name``, its line ends as ``\\n`` and without blanks around it; None for nothing.
+
+    NUL, which nobody types and no database keeps, is left out.
+    """
+    return request.POST.get(name, "").replace("\0", "").replace("\r\n", "\n").strip() or None
 
 
 def number(request: HttpRequest, name: str) -> int | None:
