@@ -15,6 +15,7 @@ from workflows.domain.templates import for_branch
 Cause = Literal["question", "checkpoint", "amendment"]
 MOST_IN_FULL = 12  # branches of one construct on a timeline, beside those that ask for attention
 MOST_NAMED = 50  # of those that do
+MOST_STEPS = 150  # of one scope, likewise
 _ASK = frozenset({"failed", "running"})
 
 
@@ -30,7 +31,8 @@ class Span(NamedTuple):
 class Node:
     """A step's state or an instance.
 
-    ``name`` is the step's id, or what an instance is called: ``paper=2203.15556`` by its parameters, else its id.
+    ``name`` is the step's id, or what an instance is called: ``paper=2203.15556`` by its parameters, else its id;
+    ``names`` are those of the path. ``number`` counts instances from 0, and is None for a step.
     ``step`` is what the plan says of it (of an instance: of its construct), None for what an amendment took out.
     ``brought`` is what the instances on its path brought, by parameter. ``waiting`` says that a person is waited for
     here or anywhere below. ``inside`` counts an instance's steps and a construct's instances.
@@ -39,7 +41,8 @@ class Node:
     kind: Literal["step", "instance"]
     pk: int
     path: Path
-    name: str
+    names: tuple[str, ...]
+    number: int | None
     type: str
     step: Step | None
     status: str
@@ -52,6 +55,11 @@ class Node:
     spans: list[Span] = field(default_factory=list)
     waiting: bool = False
     inside: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it is called, without where it is."""
+        return self.names[-1]
 
     @property
     def depth(self) -> int:
@@ -131,7 +139,7 @@ def board(
         row, around, brought = todo.pop()
         if isinstance(row, InstanceRow):
             brought = {**brought, **parameters_of(plan, (around[-1], row.instance_id), [row.metadata])}
-        node = _node(row, around, brought, plan, spans)
+        node = _node(row, above.get(around), around, brought, plan, spans)
         nodes.append(node)
         above[node.path] = node
         if isinstance(row, StateRow):
@@ -153,17 +161,20 @@ def board(
 
 def _node(
     row: StateRow | InstanceRow,
+    outer: Node | None,
     around: Path,
     brought: Mapping[str, Any],
     plan: Plan,
     spans: Mapping[int, Sequence[Span]],
 ) -> Node:
+    names = () if outer is None else outer.names
     if isinstance(row, StateRow):
         return Node(
             kind="step",
             pk=row.pk,
             path=(*around, row.step_id),
-            name=row.step_id,
+            names=(*names, row.step_id),
+            number=None,
             type=row.type,
             step=plan.by_id.get(row.step_id),
             status=row.status,
@@ -180,7 +191,8 @@ def _node(
         kind="instance",
         pk=row.pk,
         path=(*around, row.instance_id),
-        name=called(construct, row.instance_id, row.metadata),
+        names=(*names, called(construct, row.instance_id, row.metadata)),
+        number=row.number,
         type=row.kind,
         step=construct,
         status=row.status,
@@ -218,12 +230,12 @@ class Row:
 
 
 def timeline(nodes: Sequence[Node]) -> list[Row]:
-    """One row a node; of a construct with many instances the first ones, and those that failed, run or wait.
+    """One row a node; of many instances of a construct, or many steps, the first ones and those that failed, run or wait.
 
     An instance with one step is one row, at that step's times. How many were left out is said after them.
     """
     rows: list[Row] = []
-    shown: dict[Path, int] = {}  # instances shown in full, by construct
+    shown: dict[Path, int] = {}  # shown whatever their state, by what is around them
     named: dict[Path, int] = {}
     left_out: dict[Path, int] = {}
     dropped: Path | None = None
@@ -231,22 +243,21 @@ def timeline(nodes: Sequence[Node]) -> list[Row]:
         if dropped is not None and node.path[: len(dropped)] == dropped:
             continue
         dropped = None
-        if node.kind == "instance":
-            around = node.path[:-1]
-            if shown.get(around, 0) < MOST_IN_FULL:
-                shown[around] = shown.get(around, 0) + 1
-            elif (node.status in _ASK or node.waiting) and named.get(around, 0) < MOST_NAMED:
-                named[around] = named.get(around, 0) + 1
-            else:
-                left_out[around] = left_out.get(around, 0) + 1
+        around = node.path[:-1]
+        if shown.get(around, 0) < (MOST_STEPS if node.kind == "step" else MOST_IN_FULL):
+            shown[around] = shown.get(around, 0) + 1
+        elif (node.status in _ASK or node.waiting) and named.get(around, 0) < MOST_NAMED:
+            named[around] = named.get(around, 0) + 1
+        else:
+            left_out[around] = left_out.get(around, 0) + 1
+            dropped = node.path
+            continue
+        if node.kind == "instance" and node.inside == 1:
+            below = nodes[number + 1]
+            if below.type not in CONSTRUCTS:
+                node.spans = below.spans
+                node.stale = node.stale or below.stale
                 dropped = node.path
-                continue
-            if node.inside == 1:
-                below = nodes[number + 1]
-                if below.type not in CONSTRUCTS:
-                    node.spans = below.spans
-                    node.stale = node.stale or below.stale
-                    dropped = node.path
         rows.append(Row(node))
     if not left_out:
         return rows
@@ -254,12 +265,12 @@ def timeline(nodes: Sequence[Node]) -> list[Row]:
 
 
 def _with_remainders(rows: list[Row], left_out: Mapping[Path, int]) -> list[Row]:
-    """``rows``, each construct's followed by how many of its instances aren't among them."""
+    """``rows``, what is inside of one thing followed by how much of it isn't among them."""
     found: list[Row] = []
-    open_: list[Path] = []
+    open_: list[Path] = [()] if () in left_out else []
 
     def close(path: Path) -> None:
-        while open_ and path[: len(open_[-1])] != open_[-1]:
+        while open_ and (not path or path[: len(open_[-1])] != open_[-1]):
             around = open_.pop()
             found.append(Row(None, around, left_out[around]))
 

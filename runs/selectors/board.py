@@ -73,9 +73,13 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A node of the table, with what is read for those that are shown. ``facts`` is the metadata, whole."""
+    """A node of the table, with what is read for those that are shown. ``facts`` is the metadata, whole.
+
+    ``depth`` counts the rows that it is inside of.
+    """
 
     node: Node
+    depth: int
     summary: str | None
     facts: Document
     stale: Document | None
@@ -134,7 +138,9 @@ def get_run_head(*, caller: Caller, run_id: str) -> Head:
                 counts["waiting" if status == "blocked" else status] += count
         instances = StepInstance.objects.filter(run=pk)
         inside = sum((F(f"n_{status}") for status in ("running", *_OTHERS)), F("n_pending"))
-        several = instances.annotate(inside=inside).exclude(inside=1)
+        branches = instances.annotate(inside=inside).aggregate(
+            shown=Count("pk", filter=~Q(inside=1)), stale=Count("pk", filter=Q(stale__isnull=False))
+        )
         run = mappers.run_document(columns, applied_amendments([pk]).get(pk, []), None)
         return Head(
             run=run,
@@ -143,8 +149,8 @@ def get_run_head(*, caller: Caller, run_id: str) -> Head:
             by=registered_by(run_id=run_id),
             ended_at=_ended_at(run, ends),
             counts=dict(counts),
-            stale=stale,
-            rows=states + several.count(),
+            stale=stale + branches["stale"],
+            rows=states + branches["shown"],
             reports=reports,
             artifacts=Artifact.objects.filter(run=pk, superseded=False).count(),
             questions=Question.objects.filter(run=pk).count(),
@@ -339,6 +345,7 @@ def _details(nodes: list[Node], around: dict[Any, Node]) -> list[TableRow]:
         rows.append(
             TableRow(
                 node=node,
+                depth=node.depth - bool(branch),
                 summary=own["summary"] or branch.get("summary"),
                 facts=branch.get("metadata", {}) | own["metadata"],
                 stale=own["stale"] or branch.get("stale"),

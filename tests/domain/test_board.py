@@ -140,6 +140,15 @@ def test_a_long_fan_out_is_summarised_and_what_asks_for_attention_is_named() -> 
     assert len([name for name in names if name.startswith("paper=")]) == 13
 
 
+def test_of_a_thousand_steps_the_first_are_shown_and_those_that_ask_for_attention() -> None:
+    names = [f"s{number}" for number in range(1000)]
+    states = [state(number, name, "completed") for number, name in enumerate(names, 1)]
+    states[700] = states[700]._replace(status="failed")
+    rows = timeline(board(value(*map(task, names)), states, [], {}))
+    assert [row.node.name for row in rows if row.node] == [*names[:150], "s700"]
+    assert (rows[-1].node, rows[-1].around, rows[-1].left_out) == (None, (), 849)
+
+
 def test_a_branch_of_one_step_is_one_row_with_what_its_step_waited() -> None:
     span = Span(NOON, None, "question")
     nodes = board(
