@@ -98,7 +98,7 @@ const addressOf = (link) => { const to = new URL(link.getAttribute("href"), loca
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
-  if (!link || event.defaultPrevented || !isPlain(event) || !graph() || link.target) return;
+  if (!link || event.defaultPrevented || !isPlain(event) || !graph() || link.getAttribute("target")) return;
   if (link.dataset.fold !== undefined) { keepPlace(); return; }
   const inside = link.closest("svg.graph");
   const box = inside ? link : link.closest("#panel") && boxes().find((each) => each.dataset.fold === undefined && addressOf(each) === addressOf(link));
@@ -131,7 +131,7 @@ function zoomTo(next, at = null) {
   const point = at || { x: outer.left + frame.clientWidth / 2, y: outer.top + frame.clientHeight / 2 };
   zoom = Math.min(MOST, Math.max(LEAST, next));
   const { width, height } = drawn();
-  svg.classList.remove("graph--fit");
+  svg.classList.remove(...[...svg.classList].filter((each) => each.startsWith("graph--fit")));
   svg.setAttribute("width", Math.round(width * zoom));
   svg.setAttribute("height", Math.round(height * zoom));
   const after = svg.getBoundingClientRect();
@@ -294,6 +294,7 @@ export function refresh(text) {
   const focused = svg.contains(document.activeElement) ? document.activeElement.dataset.id : null;
   const size = drawn();
   svg.replaceChildren(...next.childNodes);
+  if (zoom === null) svg.setAttribute("class", [next.getAttribute("class"), ...["only-stale", "is-finding"].filter((each) => svg.classList.contains(each))].join(" "));
   svg.setAttribute("viewBox", next.getAttribute("viewBox"));
   svg.setAttribute("aria-label", next.getAttribute("aria-label"));
   if (zoom === null) { svg.setAttribute("width", next.getAttribute("width")); svg.setAttribute("height", next.getAttribute("height")); }
@@ -325,7 +326,8 @@ if (graph()) {
     scroller().scrollLeft = kept.left;
     scroller().scrollTop = kept.top;
   } else {
-    centre(document.querySelector("svg.graph a.is-selected"));
+    const first = document.querySelector("svg.graph a.is-selected") || (scroller().scrollWidth > scroller().clientWidth ? boxes()[0] : null);
+    if (first) centre(first);
   }
   for (const button of document.querySelectorAll("[data-zoom-in], [data-zoom-out], [data-zoom-fit], [data-zoom], button[data-only-stale]")) button.hidden = false;
   tellZoom();

@@ -136,7 +136,16 @@ def graphs(draw: st.DrawFn) -> Graph:
     )
     numbers = st.integers(0, count - 1)
     pairs = draw(st.lists(st.tuples(numbers, numbers), max_size=50))
-    return Graph(tuple(sizes), tuple(sorted({(a, b) for a, b in pairs if a < b})))
+    outer = draw(st.sets(numbers, max_size=8))
+    inner = draw(st.sets(numbers, max_size=4)) & outer
+    other = draw(st.sets(numbers, max_size=5)) - outer
+    clusters = (
+        [Cluster(tuple(sorted(outer - inner)), (Cluster(tuple(sorted(inner))),) if inner else ())]
+        if outer
+        else []
+    )
+    clusters += [Cluster(tuple(sorted(other)))] if other else []
+    return Graph(tuple(sizes), tuple(sorted({(a, b) for a, b in pairs if a < b})), tuple(clusters))
 
 
 @settings(max_examples=60, deadline=None)

@@ -18,6 +18,7 @@ from chief_project.web.graph.scene import (
     RETURN,
     Edge,
     Lane,
+    Named,
     Node,
     Scope,
     everything,
@@ -116,7 +117,7 @@ def draw(scope: Scope, *, label: str, selected: str | None, depth: int = 0) -> t
     drawn = element(
         "svg",
         {
-            "class": "graph graph--fit",
+            "class": f"graph{_fit_class(wide)}",
             "width": wide,
             "height": high,
             "viewBox": f"0 0 {wide} {high}",
@@ -126,6 +127,15 @@ def draw(scope: Scope, *, label: str, selected: str | None, depth: int = 0) -> t
         element("g", {"transform": f"translate({MARGIN} {MARGIN})"}, _scope(scope, lit, "", 0)),
     )
     return mark_safe(drawn), wide, high  # noqa: S308 - markup escaped what it was given
+
+
+FITS = (640, 800, 960, 1120, 1280, 1440, 1600)
+"""Widths up to which the style sheet knows how wide a canvas must be to fit a drawing into it."""
+
+
+def _fit_class(wide: int) -> str:
+    """A drawing up to a quarter wider than its canvas is fitted; a wider one keeps its size and scrolls."""
+    return next((f" graph--fit graph--fit-{limit}" for limit in FITS if wide <= limit), "")
 
 
 def _scope(scope: Scope, lit: Lit, owner: str, depth: int) -> Raw:
@@ -556,20 +566,21 @@ def _inside(lane: Lane, x: float, y: float, lit: Lit, owner: str, depth: int) ->
 
 def _lanes(node: Node, lit: Lit, depth: int) -> Raw:
     parts = []
+    short = any(width(lane.head or "", 11, mono=True) > lane.width - 2 * LANE_PAD - 18 for lane in node.lanes)
     for number, lane in enumerate(node.lanes):
         x = node.x + lane.x
         if number:
-            expected = " g-lane--expected" if lane.expected else ""
             path = f"M{x + 0.5:g} {node.y + HEAD}V{node.y + node.height}"
-            parts.append(element("path", {"class": f"g-lane{expected}", "d": path}))
+            parts.append(element("path", {"class": "g-lane", "d": path}))
         if lane.head:
-            parts.append(_lane_head(lane, x + LANE_PAD, node.y + HEAD, lane.width - 2 * LANE_PAD, node, lit))
+            room = lane.width - 2 * LANE_PAD
+            parts.append(_lane_head(lane, x + LANE_PAD, node.y + HEAD, room, node, lit, short))
         inset = (lane.width - lane.scope.width) / 2
         parts.append(_inside(lane, round(x + inset), node.y + HEAD + lane_top(node), lit, node.id, depth))
     return joined(parts)
 
 
-def _lane_head(lane: Lane, x: float, y: float, room: float, node: Node, lit: Lit) -> Raw:
+def _lane_head(lane: Lane, x: float, y: float, room: float, node: Node, lit: Lit, short: bool) -> Raw:
     parts = []
     if lane.state:
         parts.append(_icon(lane.state, x, y + 9, 12))
@@ -579,7 +590,10 @@ def _lane_head(lane: Lane, x: float, y: float, room: float, node: Node, lit: Lit
         room -= 18
         again = {"class": "g-again"}
         parts.append(element("g", again, _icon("replay", x + room + 4, y + 9, 13)))
-    parts.append(_text("g-id", x, y + 19, clip_middle(lane.head or "", room)))
+    head = lane.head or ""
+    if short:
+        head = lane.short or head
+    parts.append(_text("g-id", x, y + 19, clip_middle(head, room)))
     label = ", ".join(each for each in (lane.title or lane.head or "", lane.word, lane.what) if each)
     classes = "g-lane-head" + (f" s-{lane.state}" if lane.state else "")
     if lane.id and lane.id == lit.asked:
@@ -645,24 +659,30 @@ def _return_edge(node: Node, body: Scope, x: float, y: float, lit: Lit) -> Raw:
 
 
 def _past(node: Node) -> Raw:
-    """Earlier iterations, oldest first, as links."""
+    """The iterations as links, oldest first; where there is no room for all, the newest."""
     x, y = node.x + 14.0, node.y + HEAD + 21
     parts = [_text("g-sm", x, y, node.about)]
-    x += width(node.about, 12) + 12
-    for each in node.past:
-        wide = 18 + width(each.name, 12) + 10
-        if x + wide > node.x + node.width - 8:
+    x += width(node.about, 12) + 14
+    room = node.x + node.width - 12 - x
+    shown: list[tuple[Named, float]] = []
+    for each in reversed(node.past):
+        wide = 17 + width(each.name, 12) + 12
+        if wide > room:
             break
+        shown.insert(0, (each, wide))
+        room -= wide
+    for each, wide in shown:
+        attributes = {
+            "class": f"g-named s-{each.state}",
+            "href": each.href,
+            "data-id": each.id,
+            "data-in": node.id,
+            "aria-label": f"{each.name}, {each.word}",
+        }
         parts.append(
             element(
                 "a",
-                {
-                    "class": f"g-named s-{each.state}",
-                    "href": each.href,
-                    "data-id": each.id,
-                    "data-in": node.id,
-                    "aria-label": f"{each.name}, {each.word}",
-                },
+                attributes,
                 element("title", {}, f"{each.name}, {each.word}"),
                 _icon(each.state, x, y - 11, 13),
                 _text("g-sm", x + 17, y, each.name),

@@ -162,7 +162,9 @@ def _question(graph: Graph) -> str:
     for tail, head in graph.edges:
         leaving[tail] += 1
         coming[head] += 1
-    parts = ['digraph{splines=polyline;ranksep=.5;nodesep=.34;node[shape=box,fixedsize=true,label=""]']
+    parts = [
+        'digraph{newrank=true;splines=polyline;ranksep=.5;nodesep=.34;node[shape=box,fixedsize=true,label=""]'
+    ]
     parts += [
         f"n{place}[width={wide / _POINTS:.3f},height={high / _POINTS:.3f}]"
         for place, (wide, high) in enumerate(graph.sizes)

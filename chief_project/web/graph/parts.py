@@ -7,7 +7,17 @@ from typing import Any
 
 from chief_project.web.graph import words
 from chief_project.web.graph.folding import Fold, Unit
-from chief_project.web.graph.scene import Badge, Edge, Group, Lane, Node, Scope, groups_of, reduced
+from chief_project.web.graph.scene import (
+    RETURN_LABEL,
+    Badge,
+    Edge,
+    Group,
+    Lane,
+    Node,
+    Scope,
+    groups_of,
+    reduced,
+)
 from chief_project.web.graph.text import clip, clip_middle, plain, width, wrap
 from workflows.domain.plan import Plan, Step
 
@@ -279,7 +289,7 @@ def head_width(name: str, goal: str, right: str) -> int:
 
 def loop_lines(condition: str | None) -> tuple[str, ...]:
     """A return edge's label."""
-    return wrap(words.again_until(condition), 108, 5, 12)
+    return wrap(words.again_until(condition), RETURN_LABEL - 8, 7, 12)
 
 
 def clipped(text: str, room: float, *, whole: bool = False) -> str:

@@ -29,7 +29,7 @@ from workflows.domain.plan import Plan, Step
 
 State = Mapping[str, Any]
 
-TALLY_WIDTH = 236
+TALLY_WIDTH = 260
 NAMED = 4  # of many, how many are told by name
 _ROW = 21
 TALLY_HEIGHT = HEAD + 80 + len(words.TOLD) * _ROW + 8 + NAMED * 20 + 4
@@ -160,6 +160,7 @@ class _Run:
                 id=path, href=href, shape="parallel", name=step.id, goal=goal, width=0, height=0,
                 lanes=[self._lane(step, instance, path, place) for instance in instances],
             )  # fmt: skip
+            _level(node.lanes)
         node.goal = plain(goal)
         room = words.state_word("completed") + "      "
         node.width = max(node.width, head_width(step.id, goal, room) if node.shape != "tally" else 0)
@@ -176,10 +177,11 @@ class _Run:
     def _lane(self, step: Step, instance: State, path: str, place: Place) -> Lane:
         told = instance_state(instance)
         own = f"{path}/{instance['instance_id']}"
-        name = instance_name(step, instance)
+        name, short = instance_name(step, instance), instance_name(step, instance, named=False)
         return Lane(
             self._inside(step, instance, path, place),
             head=name,
+            short=short,
             title=name + _facts_line(instance),
             state=told,
             word=words.state_word(told),
@@ -217,9 +219,17 @@ class _Run:
         def named(number: int) -> Named:
             own = f"{path}/{instances[number]['instance_id']}"
             name = instance_name(step, instances[number])
-            return Named(told[number], words.state_word(told[number]), name, self.links.href(own), own)
+            failures = instances[number].get("failures")
+            word = words.state_word(told[number])
+            word = words.with_failures(word, failures) if failures else word
+            return Named(eyes[number], word, name, self.links.href(own), own)
 
-        node.named, node.more = _named(told, named)
+        # What failed and was tolerated needs eyes as well, though its branch is completed.
+        eyes = [
+            "failed" if state == "completed" and instance.get("failures") else state
+            for state, instance in zip(told, instances, strict=True)
+        ]
+        node.named, node.more = _named(eyes, named)
         return node
 
     def _counts(self, counts: Mapping[str, int], path: str) -> list[Count]:
@@ -276,6 +286,10 @@ def tell(node: Node, state: State | None) -> None:
     inside = _waiting_inside(state)
     if inside and state.get("instances"):
         node.word = words.waits_word(inside)
+    elif state.get("failures") and node.shape == "tally":
+        for count in node.counts:
+            if count.state == "completed":
+                count.word = words.with_failures(count.word, state["failures"])
     elif state.get("failures"):
         node.word = words.with_failures(node.word, state["failures"])
     if state.get("stale"):
@@ -321,19 +335,31 @@ def _waiting_inside(state: State) -> int:
     )
 
 
-def instance_name(step: Step, instance: State) -> str:
-    """What a branch is called: its parameters, else the id it has."""
+def instance_name(step: Step, instance: State, *, named: bool = True) -> str:
+    """What a branch is called: its parameters (``named``: with what they are), else the id it has."""
     metadata = instance.get("metadata") or {}
     names = [param.name for param in step.instance_params if param.name in metadata]
     if not names and len(metadata) == 1:
         names = list(metadata)
-    said = ", ".join(f"{plain(name[:80])}={value_text(metadata[name])}" for name in names)
+    said = ", ".join((f"{plain(name[:80])}=" if named else "") + value_text(metadata[name]) for name in names)
     return said or str(instance["instance_id"])
 
 
 def _facts_line(instance: State) -> str:
     metadata = instance.get("metadata") or {}
     return f"\n{facts_text(metadata)}" if metadata else ""
+
+
+def _level(lanes: Sequence[Lane]) -> None:
+    """Boxes of one step as high in each lane, so that lanes are read across."""
+    highest: dict[str, int] = {}
+    for lane in lanes:
+        for node in lane.scope.nodes:
+            highest[node.name] = max(highest.get(node.name, 0), node.height)
+    for lane in lanes:
+        for node in lane.scope.nodes:
+            if not node.lanes and node.shape != "tally":
+                node.height = highest[node.name]
 
 
 def _named(told: Sequence[str], named: Any) -> tuple[list[Named], str]:

@@ -14,7 +14,7 @@ LANE_HEAD = 28
 PAD = 16
 LANE_PAD = 10
 RETURN = 26  # from a loop's body to its return edge
-RETURN_LABEL = 116
+RETURN_LABEL = 132
 GRID_WIDTH = 1040
 GRID_GAP = 18
 BACKS = 8  # how far a stack's backs reach out
@@ -56,12 +56,12 @@ class Lane:
 
     scope: "Scope"
     head: str | None = None
+    short: str = ""  # where the head has no room
     title: str = ""
     state: str | None = None
     word: str = ""
     href: str | None = None
     id: str = ""
-    expected: bool = False
     what: str = ""
     x: int = 0
     width: int = 0
