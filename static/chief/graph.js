@@ -189,10 +189,11 @@ function find(text) {
 }
 
 const field = (target) => target instanceof HTMLInputElement && target.matches("[data-find]") && graph() ? target : null;
+const count = (text) => { for (const each of document.querySelectorAll("[data-found-count]")) each.textContent = text; };
 const tell = (input) => {
   const words = input.dataset;
   const text = found.length ? (words.found || "{n} found, Enter goes on").replace("{n}", found.length).replace("{at}", at + 1) : words.none || "Nothing found";
-  for (const each of document.querySelectorAll("[data-found-count]")) each.textContent = at < 0 ? found.length : `${at + 1}/${found.length}`;
+  count(at < 0 ? found.length : `${at + 1}/${found.length}`);
   said(text);
 };
 
@@ -203,14 +204,14 @@ document.addEventListener("input", (event) => {
   clearTimeout(soon);
   soon = setTimeout(() => {
     if (find(input.value)) { tell(input); if (found.length === 1) centre(found[0]); }
-    else for (const each of document.querySelectorAll("[data-found-count]")) each.textContent = "";
+    else count("");
   }, 120);
 });
 
 document.addEventListener("keydown", (event) => {
   const input = field(event.target);
   if (!input || event.isComposing) return;
-  if (event.key === "Escape") { clearTimeout(soon); input.value = ""; find(""); return; }
+  if (event.key === "Escape") { clearTimeout(soon); input.value = ""; find(""); count(""); return; }
   if (event.key !== "Enter") return;
   event.preventDefault();
   clearTimeout(soon);
