@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from amendments.domain.words import Told, together
+from amendments.selectors.amendments import get_amendment
 from amendments.selectors.proposal import Proposal, get_proposal
 from amendments.services.approve_amendment import approve_amendment
 from amendments.services.reject_amendment import reject_amendment
@@ -76,6 +77,15 @@ def amendment_page(request: HttpRequest, caller: Caller, amendment_id: str) -> C
     }
 
 
+@page("parts/amendment_moved.html")
+def moved_page(request: HttpRequest, caller: Caller, amendment_id: str) -> Context | HttpResponse:
+    """Who decided while the page was open, in a line; nothing while it waits."""
+    amendment = get_amendment(caller=caller, amendment_id=amendment_id)
+    if amendment["status"] == "pending_approval":
+        return HttpResponse(status=204)
+    return {"amendment": amendment}
+
+
 @action(amendment_page)
 def approve(request: HttpRequest, caller: Caller, amendment_id: str) -> str:
     """It is tried on the live run once more; what no longer fits is refused, and nothing is applied."""
@@ -98,6 +108,7 @@ def reject(request: HttpRequest, caller: Caller, amendment_id: str) -> str:
 
 urlpatterns = [
     path("amendments/<id:amendment_id>", amendment_page, name="amendment"),
+    path("amendments/<id:amendment_id>/moved", moved_page, name="amendment-moved"),
     path("amendments/<id:amendment_id>/approve", approve, name="amendment-approve"),
     path("amendments/<id:amendment_id>/reject", reject, name="amendment-reject"),
 ]

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
@@ -24,7 +24,7 @@ from chief_project.web.outline import nested, outline_of
 from chief_project.web.pages import action, page
 from runs.selectors.of_workflow import runs_of_workflow
 from workflows.domain.plan import Plan, Step
-from workflows.selectors import list_projects, list_revisions, list_versions
+from workflows.selectors import list_projects, list_revisions, list_versions, workflow_etag
 from workflows.selectors.review import Review, get_changes, get_review
 from workflows.services.add_review_note import add_review_note
 from workflows.services.approve_workflow import approve_workflow
@@ -132,6 +132,18 @@ def history_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Cont
     kept += [{"kind": "version", "name": f"v{each['n']}", **each} for each in versions.rows]
     kept.sort(key=lambda each: each["at"], reverse=True)
     return _frame(review, caller, "history") | {"kept": kept}
+
+
+@page("parts/review_moved.html")
+def moved_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context | HttpResponse:
+    """What became of the workflow while a page of it was open, in a line; nothing while it stands as it was shown."""
+    if str(workflow_etag(caller=caller, workflow_id=workflow_id)) == request.GET.get("etag"):
+        return HttpResponse(status=204)
+    review = get_review(caller=caller, workflow_id=workflow_id)
+    if _standing(review) == request.GET.get("was"):
+        return HttpResponse(status=204)
+    shown = request.GET.get("was", "").split(".")[0]
+    return {"review": review, "head": review.head, "workflow_id": workflow_id, "shown": shown}
 
 
 @page("pages/workflow_ask.html")
@@ -295,6 +307,7 @@ urlpatterns = [
     path("workflows/<id:workflow_id>/notes", notes_page, name="workflow-notes"),
     path("workflows/<id:workflow_id>/runs", runs_page, name="workflow-runs"),
     path("workflows/<id:workflow_id>/history", history_page, name="workflow-history"),
+    path("workflows/<id:workflow_id>/moved", moved_page, name="workflow-moved"),
     path("workflows/<id:workflow_id>/label", label_page, name="workflow-label"),
     path("workflows/<id:workflow_id>/label/save", label, name="workflow-label-save"),
     path("workflows/<id:workflow_id>/archive", archive_page, name="workflow-archive"),
@@ -379,12 +392,24 @@ def _frame(review: Review, caller: Caller, tab: str) -> Context:
         "amendments": pending_of_workflow(caller=caller, workflow_id=workflow_id) if review.runs else [],
         "since": phrases(review.since["counts"]) if review.since else [],
         "open_count": len(review.open_notes),
+        "moved": _link(
+            reverse("workflow-moved", kwargs={"workflow_id": workflow_id}),
+            etag=[str(review.etag)],
+            was=[_standing(review)],
+        ),
         "can_decide": draft and caller.may(Right.DECIDE),
         "can_send_back": draft and head["review"]["state"] == "waiting" and caller.may(Right.REVIEW),
         "can_reopen": head["status"] == "approved" and not review.runs and caller.may(Right.DECIDE),
         "can_edit": draft and caller.may(Right.WORK),
         "waits": draft and head["review"]["state"] == "waiting",
     }
+
+
+def _standing(review: Review) -> str:
+    """What a reader must be told of when it changes: another text, a decision. Notes and labels are not among it."""
+    head = review.head
+    state = head["review"]["state"] if head["review"] else ""
+    return f"{head['revision']}.{head['version']}.{head['status']}.{state}"
 
 
 def _bench(request: HttpRequest, caller: Caller, workflow_id: str, tab: str) -> Context:

@@ -247,6 +247,16 @@ def test_an_id_that_names_none_is_not_found(web_as: WebAs, vic: User) -> None:
     assert web_as(None).get("/amendments/nowhere").status_code == 302
 
 
+def test_an_open_page_is_told_who_decided(web_as: WebAs, reviewer: Caller, admin: Caller, rita: User) -> None:
+    name = big(reviewer)
+    web = web_as(rita)
+    assert f'data-moved="/amendments/{name}/moved"' in web.get(f"/amendments/{name}").content.decode()
+    assert web.get(f"/amendments/{name}/moved").status_code == 204
+    approve_amendment(caller=admin, amendment_id=name)
+    assert "owner has approved it." in words(web.get(f"/amendments/{name}/moved").content)
+    assert "data-moved" not in web.get(f"/amendments/{name}").content.decode()
+
+
 # -- Sizes, hostile texts ----------------------------------------------------------------------------
 
 

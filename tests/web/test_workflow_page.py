@@ -313,6 +313,39 @@ def test_a_note_whose_step_is_gone_stands_with_the_goal_it_was_about(
         assert "The goal then: “Count them”." in text
 
 
+# -- While it is open --------------------------------------------------------------------------------
+
+
+def moved(web: Client) -> str:
+    """What an open page of the workflow is answered when it asks what became of it."""
+    page = web.get("/workflows/w").content.decode()
+    found = re.search(r'data-moved="([^"]+)"', page)
+    assert found is not None
+    return html.unescape(found[1])
+
+
+def test_an_open_page_is_told_of_another_revision_and_of_a_decision(
+    web_as: WebAs, harness: Caller, reviewer: Caller, admin: Caller, rita: User
+) -> None:
+    made = draft(harness)
+    web = web_as(rita)
+    first = moved(web)
+    assert web.get(first).status_code == 204
+    add_review_note(caller=admin, workflow_id="w", body="Why?")
+    assert web.get(first).status_code == 204
+    revised(harness, made, task("a"))
+    answer = web.get(first)
+    assert "Revision 2 has come, by planner." in words(answer.content)
+    assert 'href="/workflows/w/changes?from=r1"' in answer.content.decode()
+    second = moved(web)
+    send_back_workflow(caller=admin, workflow_id="w")
+    assert "owner has sent it back." in words(web.get(second).content)
+    approve_workflow(caller=reviewer, workflow_id="w")
+    assert "rita has approved it." in words(web.get(second).content)
+    archive_workflow(caller=admin, workflow_id="w")
+    assert "owner has archived it." in words(web.get(second).content)
+
+
 # -- Decisions ---------------------------------------------------------------------------------------
 
 

@@ -21,13 +21,14 @@ Document = dict[str, Any]
 class Review:
     """A workflow as its reader finds it.
 
-    ``head`` is the ``Workflow`` without steps and notes; ``newest`` and ``approved`` are ``{n, at, by, via,
+    ``head`` is the ``Workflow`` without steps and notes, ``etag`` the number in its ETag; ``newest`` and ``approved`` are ``{n, at, by, via,
     reason}`` of the newest revision and of the version that stands, if one does. ``seen`` is ``{revision, at}``, what this
     person has read, and ``since`` ``{from, diff, counts, places}``, what differs since then, None where nothing newer came.
     ``decided`` is ``{by, at}`` of an approval or archiving; ``versions`` and ``runs`` are how many there are.
     """
 
     head: Document
+    etag: int
     kept: KeptPlan
     notes: list[Document]
     newest: Document
@@ -67,6 +68,7 @@ def get_review(*, caller: Caller, workflow_id: str) -> Review:
     approved = next((each for each in versions if each.number == row.version), None)
     return Review(
         head={name: value for name, value in document.items() if name not in ("steps", "review_notes")},
+        etag=row.etag,
         kept=KeptPlan(row.plan_id, plan, row.title),
         notes=document["review_notes"],
         newest=kept_entry(revisions[row.revision]),
