@@ -79,12 +79,12 @@ def read_card(*, caller: Caller, card: str) -> Document | None:
         return next(iter(_whole(caller, twins)), None)
 
 
-def waiting_cards(*, caller: Caller, paging: Paging, project: str | None = None) -> list[str]:
-    """The names of what waits, in order: what ``needs_you`` has on this page, without more of each."""
+def waiting_cards(*, caller: Caller, paging: Paging, project: str | None = None) -> Page:
+    """``{card, since}`` of what waits, in order: what ``needs_you`` has on this page, without more of each."""
     caller.must(Right.READ, "read what waits for a person")
     with one_moment():
         page = waiting_rows(caller=caller, paging=paging, project=project)
-    return [card_of(waiting.document) for waiting in page.rows]
+    return page.map(lambda waiting: {"card": card_of(waiting.document), "since": waiting.since})
 
 
 def card_of(item: Document) -> str:

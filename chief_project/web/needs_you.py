@@ -142,14 +142,20 @@ def card_page(request: HttpRequest, caller: Caller, card: str) -> Context:
 
 @page("pages/needs_you_news.html")
 def news_page(request: HttpRequest, caller: Caller) -> Context:
-    """What became of the cards that are shown, and how many wait that aren't: a fragment for the script."""
+    """What became of the cards that are shown, how old the others are, and how many wait that aren't shown: a fragment
+    for the script.
+    """
     cards = request.GET.getlist("card")[: 2 * CARDS]
     shown = [card for card in cards if re.fullmatch(CardConverter.regex, card)]
     became = what_became_of(caller=caller, cards=shown)
-    waiting = waiting_cards(caller=caller, paging=Paging(limit=CARDS), project=label_of(request))
+    project = label_of(request)
+    waiting = waiting_cards(caller=caller, paging=Paging(limit=CARDS), project=project)
     return {
         "gone": [_gone(each) for each in became.values() if not each["open"]],
-        "new": len(set(waiting) - set(shown)),
+        "waiting": waiting.rows,
+        "new": len({each["card"] for each in waiting.rows} - set(shown)),
+        "total": waiting.total,
+        "project": project,
     }
 
 

@@ -122,6 +122,7 @@ def at_one_address(show: View, take: View) -> View:
     def view(request: HttpRequest, **where: Any) -> HttpResponseBase:
         return (take if request.method == "POST" else show)(request, **where)
 
+    view.screen = show.screen  # type: ignore[attr-defined]
     return view
 
 
@@ -158,7 +159,7 @@ def _as_a_person(request: HttpRequest, answer: Callable[[Caller], HttpResponseBa
         caller = caller_of_session(request, via="web")
     except Forbidden as problem:  # signed in, without a role
         return render(
-            request, "refused.html", {"problem": problem, "version": settings.CHIEF_VERSION}, status=403
+            request, "no_access.html", {"problem": problem, "version": settings.CHIEF_VERSION}, status=403
         )
     if caller is None:
         return signed_out(request)

@@ -7,11 +7,15 @@ from chief_project.web import (
     audit,
     editor,
     events,
+    needs_you,
     policies,
     profile,
+    projects,
+    run,
     tokens,
     workflow,
     workflow_templates,
+    workflows,
 )
 
 urlpatterns: list[URLPattern] = [
@@ -19,9 +23,13 @@ urlpatterns: list[URLPattern] = [
     *audit.urlpatterns,
     *editor.urlpatterns,
     *events.urlpatterns,
+    *needs_you.urlpatterns,
     *policies.urlpatterns,
     *profile.urlpatterns,
+    *projects.urlpatterns,
+    *run.urlpatterns,
     *tokens.urlpatterns,
     *workflow.urlpatterns,
     *workflow_templates.urlpatterns,
+    *workflows.urlpatterns,
 ]

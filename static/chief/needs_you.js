@@ -2,17 +2,22 @@
 // is being typed into it; what is new waits behind a button. Nothing that is looked at moves.
 import { onNews } from "./live.js";
 
+const MINUTE = 60_000;
 const page = document.getElementById("needs-you");
 const queue = document.getElementById("queue");
 const fresh = document.getElementById("queue-new");
 
-const shown = () => (queue ? [...queue.children].map((each) => each.id).filter(Boolean) : []);
+const shown = () => (queue ? [...queue.children].map((each) => each.dataset.card) : []);
+const cardOf = (name) => (queue ? [...queue.children].find((each) => each.dataset.card === name) : null);
 const typedIn = (card) => [...card.querySelectorAll("textarea, input:not([type=hidden])")].some((field) => field.value !== field.defaultValue);
 const busy = (card) => card.matches(".htmx-request") || card.contains(document.activeElement) || typedIn(card);
 
 /** Turn a card into what became of it; one that holds the focus or a typed word keeps its form, and loses its buttons. */
 function end(card, gone) {
-  if (card.matches("[data-gone], [data-ended]")) return;
+  if (card.matches("[data-gone], [data-ended]")) { // what followed, and how long ago
+    card.querySelector(".gone-line")?.replaceChildren(...document.importNode(gone.querySelector(".gone-line"), true).childNodes);
+    return;
+  }
   if (!busy(card)) { card.replaceWith(document.importNode(gone, true)); return; }
   card.dataset.ended = "";
   const line = document.importNode(gone.querySelector(".gone-line"), true);
@@ -35,11 +40,15 @@ async function look() {
   } catch { return; }
   const told = new DOMParser().parseFromString(text, "text/html");
   for (const gone of told.querySelectorAll("li[data-gone]")) {
-    const card = document.getElementById(gone.id);
-    if (card && queue?.contains(card)) end(card, gone);
+    const card = cardOf(gone.dataset.card);
+    if (card) end(card, gone);
+  }
+  for (const age of told.querySelectorAll("[data-age-of]")) {
+    cardOf(age.dataset.ageOf)?.querySelector(".ask-age")?.replaceChildren(...age.childNodes);
   }
   const line = told.querySelector("[data-new]");
   if (!line) return;
+  document.getElementById("how-many")?.replaceChildren(...told.querySelector("[data-how-many]").childNodes);
   fresh.hidden = line.dataset.new === "0";
   fresh.querySelector("[data-n]").textContent = line.textContent;
 }
@@ -53,7 +62,7 @@ fresh?.querySelector("a").addEventListener("click", async (event) => {
   const told = new DOMParser().parseFromString(`<ol>${await answer.text()}</ol>`, "text/html");
   let first = null;
   for (const card of told.querySelectorAll("ol > li")) {
-    if (document.getElementById(card.id)) continue;
+    if (cardOf(card.dataset.card)) continue;
     const mine = document.importNode(card, true);
     queue.append(mine);
     window.htmx?.process(mine);
@@ -63,19 +72,20 @@ fresh?.querySelector("a").addEventListener("click", async (event) => {
   first?.querySelector("[data-item-link]")?.focus();
 });
 
-// A decision answers with its card: the focus goes on to the next one's title.
+// A decision answers with its card: the focus goes to what stands in the way, else to the next card's title.
 document.addEventListener("htmx:afterSwap", (event) => {
-  const target = event.detail.target;
-  if (!queue || !target || !queue.contains(document.getElementById(target.id) ?? queue)) return;
-  const card = document.getElementById(target.id);
+  const name = event.detail.target?.dataset?.card;
+  if (!queue || !name) return;
+  look();
   const problem = queue.querySelector("[data-focus]");
   if (problem) { problem.focus(); return; }
-  let next = card?.nextElementSibling;
-  while (next && !next.matches(".asks")) next = next.nextElementSibling;
-  (next ?? queue.querySelector(".asks") ?? card)?.querySelector("[data-item-link]")?.focus();
+  let next = cardOf(name)?.nextElementSibling;
+  while (next && !next.matches(".asks:not([data-ended])")) next = next.nextElementSibling;
+  (next ?? queue.querySelector(".asks:not([data-ended])") ?? cardOf(name))?.querySelector("[data-item-link]")?.focus();
 });
 
 if (page) {
   onNews(look);
+  setInterval(() => { if (!document.hidden) look(); }, MINUTE);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
 }

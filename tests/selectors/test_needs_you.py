@@ -286,7 +286,8 @@ def test_each_card_can_be_read_by_its_name(relay: Caller, viewer: Caller) -> Non
     report(relay, "a", "failed", run_id="r2")
     found = cards(viewer)
     assert len(found) == 6
-    assert waiting_cards(caller=viewer, paging=Paging()) == [card["card"] for card in found]
+    named = waiting_cards(caller=viewer, paging=Paging()).rows
+    assert named == [{"card": card["card"], "since": card["since"]} for card in found]
     for card in found:
         assert read_card(caller=viewer, card=card["card"]) == card
     for nothing in ("", "draft:x@1", "draft:x", "checkpoint:r1", "checkpoint:r1@l/inst_02/gate", "other:r2"):

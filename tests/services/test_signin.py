@@ -53,7 +53,7 @@ def password(rita: User) -> str:
 def test_a_link_signs_its_person_in_once(client: Client, secret: str) -> None:
     answer = client.post("/signin/link", {"secret": secret})
     assert (answer.status_code, answer["Location"]) == (302, "/")
-    assert b"Signed in as rita" in client.get("/").content
+    assert b'<span class="rail-user">rita</span>' in client.get("/").content
     (entry,) = audited("auth.signed_in")
     assert (entry["actor"], entry["via"]) == ("rita", "web")
     assert entry["detail"] == {"username": "rita", "method": "link", "via": "web"}
@@ -331,18 +331,18 @@ def test_signing_out_ends_the_session_and_is_audited(client: Client, secret: str
     assert len(audited("auth.signed_out")) == 1
 
 
-def test_home_sends_strangers_to_sign_in_and_tells_people_their_role(
+def test_home_sends_strangers_to_sign_in_and_leads_admins_to_everything_on_record(
     client: Client, rita: User, owner: User
 ) -> None:
     assert client.get("/")["Location"] == "/signin?next=%2F"
     client.force_login(rita, backend="django.contrib.auth.backends.ModelBackend")
     page = client.get("/").content
-    assert b"Your role is reviewer" in page
     assert b"/admin/" not in page
     client.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
     page = client.get("/").content
-    assert b"Plans that wait for a decision" in page
-    for link in re.findall(r'href="(/admin/[^"]*)"', page.decode()):
+    links = re.findall(r'href="(/admin/[^"]*)"', page.decode())
+    assert links
+    for link in links:
         assert client.get(link.replace("&amp;", "&")).status_code == 200
 
 
@@ -375,7 +375,7 @@ def test_pages_are_strict_and_not_kept(path: str, client: Client, rita: User) ->
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
     page = answer.content.decode()
-    assert "<script" not in page
+    assert not re.findall(r"<script(?![^>]* src=)", page)
     assert "style=" not in page
     assert "<style" not in page
 

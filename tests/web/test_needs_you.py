@@ -295,7 +295,7 @@ def test_with_htmx_a_decision_answers_its_card_alone(web_as: WebAs, relay: Calle
     answer = decide(web_as(rita), "draft:w1@1", htmx=True, decision="sent_back", reason="Say why.")
     assert answer.status_code == 200
     content = answer.content.decode().strip()
-    assert content.startswith('<li id="draft:w1@1" class="is-gone"')
+    assert content.startswith('<li class="is-gone" data-card="draft:w1@1"')
     assert content.endswith("</li>")
     assert "<html" not in content
     assert "Sent back by you" in text_of(answer.content)
@@ -500,11 +500,13 @@ def test_news_tell_what_is_gone_and_how_many_are_new(
     shown = {"card": ["draft:w1@1", "draft:w2@1"]}
     content = client.get("/needs-you/news", shown).content.decode()
     assert 'data-new="0"' in content
-    assert "<li" not in content
+    assert "data-gone" not in content
+    assert re.findall(r'data-age-of="([^"]*)"', content) == ["draft:w1@1", "draft:w2@1"]
+    assert "2 decisions wait for a person" in text_of(content.encode())
     approve_workflow(caller=reviewer, workflow_id="w1")
     new_draft(relay, task("a"), workflow_id="w3", project="sea")
     content = client.get("/needs-you/news", shown).content.decode()
-    assert re.findall(r'<li id="([^"]*)"', content) == ["draft:w1@1"]
+    assert re.findall(r'<li class="is-gone" data-card="([^"]*)"', content) == ["draft:w1@1"]
     assert "Approved by rita" in text_of(content.encode())
     assert 'data-new="1"' in content
     assert "1 new, show" in content
@@ -524,7 +526,7 @@ def test_looking_writes_nothing(web_as: WebAs, relay: Caller, rita: User) -> Non
 
 
 def cards_of(client: Client) -> list[str]:
-    return re.findall(r'<li id="([^"]*)" class="asks"', client.get("/").content.decode())
+    return re.findall(r'<li class="asks" data-card="([^"]*)"', client.get("/").content.decode())
 
 
 def press(client: Client, card: str) -> Any:

@@ -1,11 +1,10 @@
-"""Pages that need no app: home, signing in, signing out."""
+"""Pages that need no app: signing in, the password, signing out."""
 
 from django.urls import path
 
 from chief_project.shared.web import views
 
 urlpatterns = [
-    path("", views.home, name="home"),
     path("signin", views.sign_in_view, name="sign-in"),
     path("signin/link", views.sign_in_link_view, name="sign-in-link"),
     path("signin/link/<slug:secret>", views.sign_in_link_page, name="sign-in-link-page"),

@@ -8,7 +8,6 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chief_project.shared.caller import Right
 from chief_project.shared.principals import caller_of_session
 from chief_project.shared.services.change_own_password import change_own_password
 from chief_project.shared.services.sign_in_with_link import sign_in_with_link
@@ -22,16 +21,6 @@ def _next(request: HttpRequest, wanted: str) -> str:
     hosts = {request.get_host()}
     safe = url_has_allowed_host_and_scheme(wanted, allowed_hosts=hosts, require_https=request.is_secure())
     return wanted if safe else reverse("home")
-
-
-@require_safe
-@page("home.html")
-def home(request: HttpRequest) -> dict[str, Any] | HttpResponse:
-    """Who is signed in, and where to go from here."""
-    caller = caller_of_session(request, via="web")
-    if caller is None:
-        return HttpResponseRedirect(f"{reverse('sign-in')}?{urlencode({'next': request.path})}")
-    return {"caller": caller, "administers": caller.may(Right.ADMINISTER)}
 
 
 @sensitive_post_parameters("password")
