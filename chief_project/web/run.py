@@ -57,6 +57,7 @@ FIELD = "f."  # before the names of declared fields in forms, whatever they are 
 _SHORT = 120
 _FACTS = 12
 _NOTED = 8
+_HEARD = 6
 
 
 # -- Pages -------------------------------------------------------------------------------------------
@@ -72,7 +73,7 @@ def run_page(request: HttpRequest, caller: Caller, run_id: str, where: Path | No
     beside = (
         _beside(request, caller, run_id, get_place(caller=caller, run_id=run_id, path=any_path(wanted)))
         if wanted
-        else _overview(nodes)
+        else _overview(caller, run_id, nodes, here)
     )
     # Drawn when the template comes to it: the panel alone needs no drawing.
     graph = SimpleLazyObject(lambda: _drawn(caller, run_id, here, wanted, opened))
@@ -214,8 +215,7 @@ def audit_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
 @page("pages/run_ask.html")
 def cancel_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """Before a run is ended: what becomes of what is under way."""
-    frame = frame_of(caller, run_id, "")
-    return frame | {"unfinished": frame["head"].total - frame["head"].done}
+    return frame_of(caller, run_id, "")
 
 
 # -- Decisions ---------------------------------------------------------------------------------------
@@ -448,15 +448,22 @@ def _drawn(caller: Caller, run_id: str, here: str, wanted: str, opened: list[str
 # -- Beside the graph --------------------------------------------------------------------------------
 
 
-def _overview(nodes: Sequence[Node]) -> Context:
-    """The run itself: what in it asks for attention."""
+def _overview(caller: Caller, run_id: str, nodes: Sequence[Node], here: str) -> Context:
+    """The run itself: what in it asks for attention, and what was heard last."""
     leaves = [node for node in nodes if node.kind == "step" and not node.inside]
 
     def told(status: str) -> Context:
         found = [node for node in leaves if node.status == status]
         return {"nodes": found[:_NOTED], "more": max(0, len(found) - _NOTED)}
 
-    return {"place": None, "waiting": told("blocked"), "failed": told("failed"), "running": told("running")}
+    newest = list_updates(caller=caller, run_id=run_id, paging=Paging(limit=_HEARD), newest_first=True)
+    return {
+        "place": None,
+        "waiting": told("blocked"),
+        "failed": told("failed"),
+        "running": told("running"),
+        "heard": [_report(report, here) for report in newest.rows],
+    }
 
 
 def _beside(request: HttpRequest, caller: Caller, run_id: str, place: Place) -> Context:

@@ -22,6 +22,7 @@ _STEPS = [
 _MOST_LABELS = 8
 _LEAST = 0.15  # percent: so that what took a moment can be seen
 _DEEPEST = 6
+_MOST_BARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A place on the axis; ``near`` when the present would be written over its label."""
+    """A place on the axis. Its label is ``hidden`` where the present is written, and ``near`` where narrow screens have no
+    room for both.
+    """
 
     x: str
     label: str
+    hidden: bool = False
     near: bool = False
     anchor: str = "middle"
 
@@ -146,9 +150,9 @@ class _Axis:
         here = None if now is None else self.place(now)
         while moment <= self.end and len(found) < 60:
             x = self.place(moment)
-            near = here is not None and abs(here - x) < 5
+            away = 100.0 if here is None else abs(here - x)
             anchor = "start" if x < 1 else "end" if x > 99 else "middle"
-            found.append(Tick(f"{x:.3f}", self._label(moment), near, anchor))
+            found.append(Tick(f"{x:.3f}", self._label(moment), away < 5, away < 16, anchor))
             moment += self.step
         return found
 
@@ -177,7 +181,8 @@ def _line(
     if node is None:
         said = ngettext("and %(n)d more", "and %(n)d more", row.left_out) % {"n": row.left_out}
         depth = min(len(row.around), _DEEPEST)
-        return Line("/".join((*row.around, "*")), said, more_href(row.around), "", depth, [], "", "")
+        bars = [axis.bar("rest", since, until or now) for since, until in row.ran[:_MOST_BARS]]
+        return Line("/".join((*row.around, "*")), said, more_href(row.around), "", depth, bars, "", "")
     until = node.completed_at or now
     took = "" if node.started_at is None else duration(until - node.started_at)
     return Line(

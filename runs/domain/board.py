@@ -13,8 +13,9 @@ from workflows.domain.plan import CONSTRUCTS, Plan, Step
 from workflows.domain.templates import for_branch
 
 Cause = Literal["question", "checkpoint", "amendment"]
-MOST_IN_FULL = 12  # branches of one construct on a timeline, beside those that ask for attention
-MOST_NAMED = 50  # of those that do
+MOST_IN_FULL = 12  # so many instances of one construct a timeline shows; of more only the first few, and …
+FIRST_FEW = 4
+MOST_NAMED = 50  # … of those that ask for attention so many
 MOST_STEPS = 150  # of one scope, likewise
 _ASK = frozenset({"failed", "running"})
 
@@ -222,11 +223,14 @@ def only_steps(nodes: Iterable[Node]) -> list[Node]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a timeline: a node, or (without one) how many equal ones were ``left_out`` below ``around``."""
+    """A line of a timeline: a node, or (without one) how many others were ``left_out`` below ``around``, and when any
+    of them ``ran``.
+    """
 
     node: Node | None
     around: Path = ()
     left_out: int = 0
+    ran: tuple[tuple[datetime, datetime | None], ...] = ()
 
 
 def timeline(nodes: Sequence[Node]) -> list[Row]:
@@ -237,19 +241,21 @@ def timeline(nodes: Sequence[Node]) -> list[Row]:
     rows: list[Row] = []
     shown: dict[Path, int] = {}  # shown whatever their state, by what is around them
     named: dict[Path, int] = {}
-    left_out: dict[Path, int] = {}
+    left_out: dict[Path, list[Node]] = {}
+    many = {node.path for node in nodes if node.kind == "step" and node.inside > MOST_IN_FULL}
     dropped: Path | None = None
     for number, node in enumerate(nodes):
         if dropped is not None and node.path[: len(dropped)] == dropped:
             continue
         dropped = None
         around = node.path[:-1]
-        if shown.get(around, 0) < (MOST_STEPS if node.kind == "step" else MOST_IN_FULL):
+        most = MOST_STEPS if node.kind == "step" else FIRST_FEW if around in many else MOST_IN_FULL
+        if shown.get(around, 0) < most:
             shown[around] = shown.get(around, 0) + 1
-        elif (node.status in _ASK or node.waiting) and named.get(around, 0) < MOST_NAMED:
+        elif (node.status in _ASK or node.waiting or node.failures) and named.get(around, 0) < MOST_NAMED:
             named[around] = named.get(around, 0) + 1
         else:
-            left_out[around] = left_out.get(around, 0) + 1
+            left_out.setdefault(around, []).append(node)
             dropped = node.path
             continue
         if node.kind == "instance" and node.inside == 1:
@@ -264,7 +270,7 @@ def timeline(nodes: Sequence[Node]) -> list[Row]:
     return _with_remainders(rows, left_out)
 
 
-def _with_remainders(rows: list[Row], left_out: Mapping[Path, int]) -> list[Row]:
+def _with_remainders(rows: list[Row], left_out: Mapping[Path, list[Node]]) -> list[Row]:
     """``rows``, what is inside of one thing followed by how much of it isn't among them."""
     found: list[Row] = []
     open_: list[Path] = [()] if () in left_out else []
@@ -272,7 +278,7 @@ def _with_remainders(rows: list[Row], left_out: Mapping[Path, int]) -> list[Row]
     def close(path: Path) -> None:
         while open_ and (not path or path[: len(open_[-1])] != open_[-1]):
             around = open_.pop()
-            found.append(Row(None, around, left_out[around]))
+            found.append(Row(None, around, len(left_out[around]), _ran(left_out[around])))
 
     for row in rows:
         assert row.node is not None
@@ -282,6 +288,19 @@ def _with_remainders(rows: list[Row], left_out: Mapping[Path, int]) -> list[Row]
             open_.append(row.node.path)
     close(())
     return found
+
+
+def _ran(nodes: Iterable[Node]) -> tuple[tuple[datetime, datetime | None], ...]:
+    """When any of them ran: spans that don't overlap, in order; the last may be open."""
+    found: list[tuple[datetime, datetime | None]] = []
+    begun = [(node.started_at, node.completed_at) for node in nodes if node.started_at is not None]
+    for since, until in sorted(begun, key=lambda each: each[0]):
+        if found and (found[-1][1] is None or since <= found[-1][1]):
+            last = found[-1][1]
+            found[-1] = found[-1][0], None if last is None or until is None else max(last, until)
+        else:
+            found.append((since, until))
+    return tuple(found)
 
 
 def waited(spans: Iterable[Span], *, now: datetime) -> timedelta:

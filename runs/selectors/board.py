@@ -39,7 +39,7 @@ LOOKS = ("waiting", "running", "failed", "completed", "pending", "skipped")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A run without its tree. ``done`` of ``total`` steps are over, constructs and removed ones not counted.
+    """A run without its tree. ``done`` of ``total`` steps are completed, constructs and removed ones not counted.
 
     ``counts`` are these steps by state (``waiting`` for blocked ones), ``rows`` how many the table has; ``spans`` when
     its steps waited for a person. ``run`` is the ``RunState`` without ``step_states``; ``by`` who registered it;
@@ -67,8 +67,13 @@ class Head:
 
     @property
     def done(self) -> int:
-        """How many of them are over."""
-        return sum(self.counts.get(status, 0) for status in ("completed", "failed", "skipped"))
+        """How many of them are completed."""
+        return self.counts.get("completed", 0)
+
+    @property
+    def unfinished(self) -> int:
+        """How many of them may still come to something."""
+        return sum(self.counts.get(status, 0) for status in ("pending", "running", "waiting"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,9 +135,30 @@ def test_a_long_fan_out_is_summarised_and_what_asks_for_attention_is_named() -> 
     names = [row.node.name if row.node else f"and {row.left_out} more" for row in rows]
     assert names[:4] == ["first", "fan", "paper=p0", "x"]
     assert "paper=p150" in names
-    assert names[-2:] == ["and 199 more", "ok"]
+    assert names[-2:] == ["and 207 more", "ok"]
     assert rows[-2].around == ("fan",)
-    assert len([name for name in names if name.startswith("paper=")]) == 13
+    assert len([name for name in names if name.startswith("paper=")]) == 5
+
+
+def test_a_branch_that_completed_with_failures_is_named_too() -> None:
+    nodes = fanned(30)
+    next(node for node in nodes if node.path == ("fan", "inst_20")).failures = 1
+    assert "paper=p20" in [row.node.name for row in timeline(nodes) if row.node]
+
+
+def test_a_dozen_branches_are_all_shown() -> None:
+    assert all(row.node for row in timeline(fanned(12)))
+
+
+def test_what_was_left_out_says_when_it_ran() -> None:
+    nodes = fanned(20, body=("x",))
+    for number, node in enumerate(node for node in nodes if node.kind == "instance"):
+        node.started_at = NOON + timedelta(minutes=10 * (number % 7))
+        node.completed_at = node.started_at + timedelta(minutes=5 if number % 7 else 12)
+    (rest,) = [row for row in timeline(nodes) if row.node is None]
+    minutes = [(since - NOON, until and until - NOON) for since, until in rest.ran]
+    assert minutes[0] == (timedelta(), timedelta(minutes=15))
+    assert len(minutes) == 6
 
 
 def test_of_a_thousand_steps_the_first_are_shown_and_those_that_ask_for_attention() -> None:

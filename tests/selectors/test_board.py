@@ -70,7 +70,7 @@ def test_the_head_counts_steps_and_says_who_began(reviewer: Caller, viewer: Call
     report(reviewer, "ok", "running")
     head = get_run_head(caller=viewer, run_id="r1")
     assert head.counts == {"completed": 1, "running": 1, "pending": 3, "waiting": 1}
-    assert (head.done, head.total, head.rows) == (1, 6, 9)
+    assert (head.done, head.unfinished, head.total, head.rows) == (1, 5, 6, 9)
     assert (head.by, head.reports, head.artifacts, head.questions) == ("rita", 5, 1, 1)
     assert head.run["status"] == "waiting_on_human"
     assert "step_states" not in head.run
