@@ -39,6 +39,7 @@ from workflows.services.send_back_workflow import send_back_workflow
 Context = dict[str, Any]
 EVERY = Paging(limit=1000)
 MOST_OPENED = 50
+MOST_CHANGES = 300
 MOST_TWICE = 150  # steps that the graph's page tells as an outline, too, for narrow screens
 TABS = {
     "graph": "workflow",
@@ -75,14 +76,20 @@ def changes_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Cont
     changes = get_changes(caller=caller, workflow_id=workflow_id, before=before, after=after)
     here = _tab(workflow_id, "graph")
     plan = review.kept.plan
+    entries = entries_of(
+        changes["diff"],
+        link=lambda step_id: _link(here, step=[step_id]) if step_id in plan.by_id else "",
+        notes=changes["beside"],
+        dependents=plan.dependents,
+    )
+    shown = len(entries) if request.GET.get("all") else MOST_CHANGES
     return _frame(review, caller, "changes") | {
         "changes": changes,
         "phrases": phrases(changes["counts"]),
-        "entries": entries_of(
-            changes["diff"],
-            link=lambda step_id: f"{here}?{urlencode({'step': step_id})}" if step_id in plan.by_id else "",
-            notes=changes["beside"],
-            dependents=plan.dependents,
+        "entries": entries[:shown],
+        "hidden": max(0, len(entries) - shown),
+        "all_href": _link(
+            _tab(workflow_id, "changes"), **{"from": [changes["from"]], "to": [changes["to"]], "all": ["1"]}
         ),
         "later_is_older": changes["to"] != f"r{review.head['revision']}",
         "seen_name": f"r{review.seen['revision']}" if review.seen else "",

@@ -250,6 +250,17 @@ def test_any_two_can_be_compared(web_as: WebAs, harness: Caller, reviewer: Calle
     assert text.index("Version 1") < text.index("Revision 3") < text.index("Revision 1")
 
 
+def test_very_many_changes_are_shown_on_demand(web_as: WebAs, harness: Caller, vic: User) -> None:
+    made = draft(harness, *(task(f"s{number}") for number in range(310)))
+    revised(harness, made, *(task(f"s{number}", goal="Another") for number in range(310)))
+    web = web_as(vic)
+    text = said(web, "/changes")
+    assert "310 changes" in text
+    assert "Show 10 more changes" in text
+    assert "s309" not in text
+    assert "s309" in said(web, "/changes", **{"from": "r1", "to": "r2", "all": "1"})
+
+
 def test_a_first_revision_says_that_there_is_nothing_to_compare(
     web_as: WebAs, harness: Caller, vic: User
 ) -> None:
