@@ -1,7 +1,8 @@
-"""Print what drawing a plan costs: ``python bench/graph.py [--inputs ../shared/inputs] [--rounds 20]``.
+"""Print what drawing a plan costs: ``python bench/graph.py [--inputs ../shared/inputs] [--rounds 20] [--browser]``.
 
-Real plans from a folder of ``*.plan.json`` (left out where it is absent), and two of its own making. No database, no
-server: the time from a plan's value to its SVG. ``README.md`` beside this file says how to read the table.
+Real plans from a folder of ``*.plan.json`` (left out where it is absent), and two of its own making. The first table
+needs no database and no server: the time from a plan's value to its SVG. With ``--browser`` a second one tells what
+the page costs in Chromium. ``README.md`` beside this file says how to read them.
 """
 
 import argparse
@@ -90,6 +91,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--inputs", type=Path, default=ROOT.parent / "shared" / "inputs")
     arguments.add_argument("--rounds", type=int, default=20, help="samples of each (default 20)")
+    arguments.add_argument("--browser", action="store_true", help="measure the pages in Chromium as well")
     chosen = arguments.parse_args()
     django.setup()
     from chief_project.web.graph import draw, draw_plan, draw_run  # noqa: PLC0415 - Django must be set up first
@@ -143,6 +145,10 @@ def main() -> None:
         )
     columns = ("plan", "steps", "edges", "boxes", "cold", "again", "a run, again", "SVG", "pixels")
     table("From a plan to its picture (aims: cold at most 1 s, again at most 20 ms)", columns, rows)
+    if chosen.browser:
+        from bench.graph_pages import measure  # noqa: PLC0415 - not everybody has a browser
+
+        measure(subjects(chosen.inputs), min(5, chosen.rounds))
     print(f"\n{chosen.rounds} samples each; load at the end {os.getloadavg()[0]:.1f}.")
 
 

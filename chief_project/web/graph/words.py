@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
 STATES = ("waiting", "failed", "running", "pending", "skipped", "completed")
 """What is looked at first stands first."""
@@ -11,32 +11,33 @@ STATES = ("waiting", "failed", "running", "pending", "skipped", "completed")
 TOLD = ("completed", "running", "waiting", "failed", "skipped", "pending")
 """The order in which counts are told."""
 
-_ICONS = {"waiting", "failed", "running", "pending", "skipped", "completed", "stale", "cancelled"}
+_WORDS = {
+    "pending": gettext_noop("Pending"),
+    "running": gettext_noop("Running"),
+    "waiting": gettext_noop("Waiting for you"),
+    "completed": gettext_noop("Completed"),
+    "failed": gettext_noop("Failed"),
+    "skipped": gettext_noop("Skipped"),
+    "stale": gettext_noop("Stale"),
+}
+_COUNTED = {
+    "pending": gettext_noop("pending"),
+    "running": gettext_noop("running"),
+    "waiting": gettext_noop("waiting for you"),
+    "completed": gettext_noop("completed"),
+    "failed": gettext_noop("failed"),
+    "skipped": gettext_noop("skipped"),
+}
 
 
 def state_word(state: str) -> str:
     """A state as a box says it."""
-    return {
-        "pending": _("Pending"),
-        "running": _("Running"),
-        "waiting": _("Waiting for you"),
-        "completed": _("Completed"),
-        "failed": _("Failed"),
-        "skipped": _("Skipped"),
-        "stale": _("Stale"),
-    }.get(state, state)
+    return _(_WORDS[state])
 
 
 def counted_word(state: str) -> str:
     """A state after its count: "14 running"."""
-    return {
-        "pending": _("pending"),
-        "running": _("running"),
-        "waiting": _("waiting for you"),
-        "completed": _("completed"),
-        "failed": _("failed"),
-        "skipped": _("skipped"),
-    }.get(state, state)
+    return _(_COUNTED[state])
 
 
 def steps_word(count: int) -> str:
