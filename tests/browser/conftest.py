@@ -130,3 +130,9 @@ def allow(contexts: Contexts) -> Callable[[Page, str], None]:
 def harness(site: Site) -> Harness:
     """The harness's token of ``site``."""
     return site.harness
+
+
+@pytest.fixture(scope="session")
+def person(site: Site) -> Harness:
+    """``owner`` over REST, for what a test arranges in a person's name."""
+    return site.person("owner")

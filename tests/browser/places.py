@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -28,6 +28,7 @@ SUBJECTS: dict[str, dict[str, str]] = {
         "completed": "Halve the size of the container images",
         "cancelled": "List the licences of what we ship",
         "paused": "Ablation",
+        "replayed": "Make the payment tests dependable",
     },
     "amendment_id": {
         "": "pending_approval",
@@ -42,7 +43,34 @@ SUBJECTS: dict[str, dict[str, str]] = {
     },
 }
 
-FILES = {"audit-csv", "audit-jsonl"}  # answered as downloads
+ARTIFACTS = {  # whose run, and the artifact's id
+    "": ("", "report-routing-2022"),
+    "csv": ("", "candidates"),
+    "json": ("212", "trace-music-top"),
+    "maths": ("paused", "perplexity"),
+}
+# Views of a page that a link leads to: its name, and what is asked of it.
+VIEWS = {
+    "workflow+step": ("workflow", "step=compare-month"),
+    "workflow-outline+step": ("workflow-outline", "step=backfill"),
+    "workflow-outline+large": ("workflow-outline:large", ""),
+    "run+question": ("run", "step=read/inst_02/tables"),
+    "run+done": ("run", "step=read/inst_00/tables"),
+    "run+checkpoint": ("run:checkpoint", "step=go-first"),
+    "run+history": ("run:replayed", "step=rounds/inst_01/prove"),
+    "run-timeline+212": ("run-timeline:212", ""),
+    "run-table+212": ("run-table:212", ""),
+    "workflows+runs": ("workflows", "state=running"),
+}
+NO_PAGES = {
+    "audit-csv",
+    "audit-jsonl",
+    "template-export",
+    "needs-you-news",
+    "workflow-moved",
+    "amendment-moved",
+    "home",
+}  # files, fragments, a twin
 ALSO = {"workflow-new", "workflow-edit"}  # pages that are posted to at their own address
 
 
@@ -51,20 +79,26 @@ def routes(below: URLResolver | None = None) -> Iterator[URLPattern]:
     for route in (below or get_resolver()).url_patterns:
         if isinstance(route, URLResolver):
             yield from routes(route)
-        elif route.name in ALSO or (hasattr(route.callback, "screen") and route.name not in FILES):
+        elif route.name in ALSO or (hasattr(route.callback, "screen") and route.name not in NO_PAGES):
             yield route
 
 
 def names() -> list[str]:
-    """What ``Places`` can be asked for: a route's name, and with a colon a further subject."""
+    """What ``Places`` can be asked for: a route's name, with a colon a further subject, with a plus a further view."""
     found = []
     for route in routes():
         assert route.name, f"{route.pattern} has no name"
-        kinds = [kind for kind in SUBJECTS if kind in route.pattern.converters]
         # A page of its own for each subject; tabs and forms look much the same, so one will do.
-        subjects = SUBJECTS[kinds[0]] if len(kinds) == 1 and "-" not in route.name else {"": ""}
+        subjects = _subjects(route) if "-" not in route.name else {"": ""}
         found += [f"{route.name}:{subject}" if subject else route.name for subject in subjects]
-    return found
+    return found + [view for view, (of, _) in VIEWS.items() if of.partition(":")[0] in found]
+
+
+def _subjects(route: URLPattern) -> Collection[str]:
+    kinds = route.pattern.converters
+    if "artifact_id" in kinds:
+        return ARTIFACTS
+    return next((SUBJECTS[kind] for kind in kinds if kind in SUBJECTS), [""])
 
 
 class Places:
@@ -77,9 +111,14 @@ class Places:
 
     def path(self, name: str) -> str:
         """Where the page called ``name`` is."""
+        name, query = VIEWS.get(name, (name, ""))
         route, _, subject = name.partition(":")
         wanted = self._routes[route].pattern.converters
-        return reverse(route, kwargs={kind: self._id(kind, subject) for kind in wanted})
+        given = {}
+        if "artifact_id" in wanted:
+            subject, given["artifact_id"] = ARTIFACTS[subject]
+        given |= {kind: self._id(kind, subject) for kind in wanted if kind not in given}
+        return reverse(route, kwargs=given) + (f"?{query}" if query else "")
 
     def _id(self, kind: str, subject: str) -> str:
         if (kind, subject) not in self._ids:
@@ -94,18 +133,16 @@ class Places:
         if kind == "run_id":
             workflow_id = self._first("/workflows", "title", sought)["workflow_id"]
             runs = self._ask.get("/runs", workflow_id=workflow_id)
-            return str(runs[0]["run_id"])
+            return str(runs[-1 if sought == "Make the payment tests dependable" else 0]["run_id"])
         if kind == "amendment_id":
             found = self._ask.get("/amendments", status=sought)
             return str((found[-1] if sought == "pending_approval" else found[0])["amendment_id"])
-        if kind == "artifact_id":
-            return "report-routing-2022"
-        if kind == "revision" or kind == "n":
-            return "2"
+        if kind == "card":
+            return f"draft:{self._find('workflow_id', SUBJECTS['workflow_id'][''])}@3"
         raise AssertionError(f"nobody has said what to show for <{kind}>")
 
     def _first(self, path: str, key: str, beginning: str) -> Any:
-        for document in self._ask.get(path, limit=1000):
-            if document[key].startswith(beginning):
-                return document
-        raise AssertionError(f"the demo has no {path} that begins with {beginning!r}")
+        """The oldest whose ``key`` begins so."""
+        found = [each for each in self._ask.get(path, limit=1000) if each[key].startswith(beginning)]
+        assert found, f"the demo has no {path} that begins with {beginning!r}"
+        return found[-1]

@@ -1,0 +1,115 @@
+"""Everything by keyboard alone: a plan of forty steps is reviewed, sent back, read again and approved."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PageOf
+from tests.browser.sites import Harness
+from tests.plans import parallel, task
+
+STEPS = 40
+
+
+def forty_steps() -> list[dict[str, object]]:
+    """Eight parts of five steps in a row; the steps of a part after the other's."""
+    steps = []
+    for part in range(8):
+        for number in range(5):
+            needs = [f"part{part}-{number - 1}"] if number else [f"part{part - 1}-4"] if part else []
+            goal = f"Do piece {number + 1} of part {part + 1}"
+            steps.append(task(f"part{part}-{number}", goal=goal, depends_on=needs))
+    return steps
+
+
+def focused(page: Page) -> str:
+    """The text of what has the focus."""
+    return str(page.evaluate("document.activeElement.textContent.trim().replace(/\\s+/g, ' ')"))
+
+
+def tab_to(page: Page, name: str, *, at_most: int = 60) -> None:
+    """Tab until something called ``name`` has the focus."""
+    for _ in range(at_most):
+        if focused(page).startswith(name):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{name!r} can't be reached by Tab; the focus is on {focused(page)!r}")
+
+
+def test_a_plan_of_forty_steps_is_reviewed_without_a_mouse(page_of: PageOf, harness: Harness) -> None:
+    steps = forty_steps()
+    workflow_id = harness.plan("Forty pieces", steps, project="keyboard")
+    page = page_of()
+    page.goto(f"/workflows/{workflow_id}")
+    panel = page.locator("#panel")
+
+    # Every step once, in an order that follows the dependencies.
+    read: list[str] = []
+    for _ in range(STEPS):
+        page.keyboard.press("]")
+        expect(page).not_to_have_url(re.compile(rf"step={read[-1]}$" if read else "nothing"))
+        read.append(page.url.rpartition("step=")[2])
+        expect(panel.locator(".panel-id")).to_contain_text(read[-1])
+    assert sorted(read) == sorted(str(step["id"]) for step in steps)
+
+    # A note on the last one, sent by keys; then the plan goes back.
+    page.keyboard.press("n")
+    page.keyboard.type("Say how this is undone.")
+    page.keyboard.press("Control+Enter")
+    expect(panel.locator(".msg-body", has_text="Say how this is undone.")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    assert focused(page).startswith("Send back with 1 note")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_contain_text("Sent back by owner")
+    draft = harness.get(f"/workflows/{workflow_id}")
+    assert draft["review"]["state"] == "sent_back"
+
+    # The next revision: what changed is one key away, and so is the decision; no key decides by itself.
+    steps[-1] = steps[-1] | {"goal": "Do piece 5 of part 8, and say how it is undone"}
+    harness.put(f"/workflows/{workflow_id}", {"title": "Forty pieces", "steps": steps})
+    page.reload()
+    page.keyboard.press("3")
+    expect(page).to_have_url(re.compile("/changes$"))
+    expect(page.locator("main")).to_contain_text("and say how it is undone")
+    page.keyboard.press("a")
+    assert focused(page).startswith("Approve revision 2")
+    assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"
+    page.keyboard.press("Enter")
+    expect(page.locator(".facts")).to_contain_text("Approved, version 1")
+    assert harness.get(f"/workflows/{workflow_id}")["status"] == "approved"
+
+
+def test_the_keys_are_listed_and_the_list_is_left_again(page_of: PageOf) -> None:
+    page = page_of()
+    page.goto("/keys")
+    page.keyboard.press("?")
+    listed = page.get_by_role("dialog", name="Keys")
+    expect(listed).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(listed).to_be_hidden()
+    page.keyboard.press("g")
+    page.keyboard.press("w")
+    expect(page).to_have_url(re.compile("/workflows$"))
+
+
+def test_a_key_typed_into_a_field_is_only_text(page_of: PageOf, harness: Harness) -> None:
+    workflow_id = harness.plan("Only text", [task("one")])
+    page = page_of()
+    page.goto(f"/workflows/{workflow_id}")
+    page.keyboard.press("n")
+    page.keyboard.type("approve? no: ar 123 ]]")
+    expect(page.get_by_label("Note on the plan")).to_have_value("approve? no: ar 123 ]]")
+    assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"
+
+
+def test_the_first_tab_stop_skips_to_the_content(page_of: PageOf, harness: Harness) -> None:
+    workflow_id = harness.plan("Skip", [task("one"), parallel("many", ["two"]), task("two")])
+    page = page_of()
+    page.goto(f"/workflows/{workflow_id}")
+    page.keyboard.press("Tab")
+    assert focused(page) == "Skip to content"
+    page.keyboard.press("Enter")
+    tab_to(page, "Approve revision 1")

@@ -1,0 +1,207 @@
+"""The plan editor in a browser: problems as one types, nothing lost, by keyboard alone and without scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Dialog, Page, expect
+
+from tests.browser.conftest import PageOf
+from tests.browser.sites import Harness
+from tests.plans import task
+
+Allow = Callable[[Page, str], None]
+REFUSED = "status of 4(12|22)"
+
+
+def a_draft(harness: Harness, title: str) -> str:
+    return harness.plan(
+        title,
+        [
+            task("dig", goal="Dig the bed", criteria=["two spades deep"]),
+            task("plant", goal="Plant three rows of beans", depends_on=["dig"]),
+            task("water", goal="Water every evening", depends_on=["plant"]),
+        ],
+    )
+
+
+def open_step(page: Page, workflow_id: str, step_id: str) -> None:
+    page.goto(f"/workflows/{workflow_id}/edit?step={step_id}")
+    expect(page.locator("#f-id")).to_have_value(step_id)
+
+
+def test_problems_come_and_go_as_one_types(page_of: PageOf, harness: Harness) -> None:
+    page = page_of("reviewer")
+    open_step(page, a_draft(harness, "As one types"), "plant")
+    page.fill("#f-depends_on", "dig\nnowhere")
+    problems = page.locator("#problems")
+    expect(problems).to_contain_text("1 problem")
+    expect(page.locator("#e-depends_on")).to_contain_text("unknown step 'nowhere'")
+    expect(page.locator("#f-depends_on")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#f-depends_on")).to_be_focused()
+    expect(page.locator(".ed-line[aria-current] [data-bad]")).to_have_text("1")
+    page.fill("#f-depends_on", "dig")
+    expect(problems).to_contain_text("Nothing is wrong")
+    expect(page.locator("#e-depends_on")).to_be_hidden()
+    expect(page.locator("#f-depends_on")).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_a_refused_save_keeps_everything_and_leads_to_the_field(
+    page_of: PageOf, harness: Harness, allow: Allow
+) -> None:
+    workflow_id = a_draft(harness, "Refused")
+    page = page_of("reviewer")
+    allow(page, REFUSED)
+    open_step(page, workflow_id, "plant")
+    page.fill("#f-goal", "")
+    page.fill("#f-inputs", '{"rows": 3')
+    page.get_by_role("button", name="The plan").click()
+    page.fill("#f-reason", "shorter")
+    page.get_by_role("button", name="Save as a revision").click()
+    expect(page.get_by_role("alert")).to_be_focused()
+    page.locator(".ed-problem", has_text="plant · Inputs").click()
+    expect(page.locator("#f-inputs")).to_be_focused()
+    expect(page.locator("#f-inputs")).to_have_value('{"rows": 3')
+    page.fill("#f-inputs", '{"rows": 3}')
+    page.fill("#f-goal", "Plant beans")
+    page.get_by_role("button", name="Save as a revision").click()
+    expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
+    kept = harness.get(f"/workflows/{workflow_id}")
+    assert (kept["revision"], kept["steps"][1]["goal"], kept["steps"][1]["inputs"]) == (
+        2,
+        "Plant beans",
+        {"rows": 3},
+    )
+    assert harness.get(f"/workflows/{workflow_id}/revisions")[-1]["reason"] == "shorter"
+
+
+def test_leaving_warns_and_what_was_typed_comes_back(page_of: PageOf, harness: Harness) -> None:
+    workflow_id = a_draft(harness, "Left behind")
+    page = page_of("reviewer")
+    open_step(page, workflow_id, "plant")
+    page.fill("#f-goal", "Plant peas instead")
+    page.get_by_role("button", name="Add a step Below").click()
+    expect(page.locator("#f-goal")).to_be_focused()
+    page.keyboard.type("Put up sticks")
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", leave)
+    page.goto("/workflows")
+    assert asked == ["beforeunload"]
+    page.goto(f"/workflows/{workflow_id}/edit")
+    page.get_by_role("button", name="Bring them back").click()
+    expect(page.locator("#f-goal")).to_have_value("Put up sticks")
+    expect(page.locator(".ed-lines")).to_contain_text("Plant peas instead")
+    page.get_by_role("button", name="Save as a revision").click()
+    expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
+    assert [step["goal"] for step in harness.get(f"/workflows/{workflow_id}")["steps"]][1:3] == [
+        "Plant peas instead",
+        "Put up sticks",
+    ]
+    page.goto(f"/workflows/{workflow_id}/edit")
+    expect(page.locator("#editor")).to_be_visible()
+    expect(page.locator("[data-kept]")).to_be_hidden()
+
+
+def test_whoever_was_quicker_is_shown_and_nothing_is_overwritten_unasked(
+    page_of: PageOf, harness: Harness, allow: Allow
+) -> None:
+    workflow_id = a_draft(harness, "Two at once")
+    page = page_of("reviewer")
+    allow(page, REFUSED)
+    open_step(page, workflow_id, "water")
+    page.fill("#f-goal", "Water when it is dry")
+    kept = harness.get(f"/workflows/{workflow_id}")
+    kept["steps"][0]["goal"] = "Dig the bed three spades deep"
+    harness.put(f"/workflows/{workflow_id}", {"title": kept["title"], "steps": kept["steps"]})
+    page.get_by_role("button", name="Save as a revision").click()
+    expect(page.get_by_role("heading", name="made revision 2 while you were writing")).to_be_visible()
+    expect(page.locator(".ed-meanwhile ins")).to_contain_text("three spades deep")
+    expect(page.locator("#f-goal")).to_have_value("Water when it is dry")
+    assert harness.get(f"/workflows/{workflow_id}")["revision"] == 2
+    page.get_by_role("button", name="Save mine on top of revision 2").click()
+    expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
+    assert harness.get(f"/workflows/{workflow_id}")["revision"] == 3
+
+
+def test_a_plan_is_written_by_keyboard_alone(page_of: PageOf, harness: Harness) -> None:
+    page = page_of("reviewer")
+    page.goto("/workflows/new")
+    keys = page.keyboard
+    for _ in range(60):
+        keys.press("Tab")
+        if page.evaluate("document.activeElement.id") == "f-title":
+            break
+    keys.type("By hand alone")
+    keys.press("Escape")
+    keys.press("j")
+    keys.press("j")
+    keys.press("Enter")
+    expect(page.get_by_role("heading", name="Step 1 of 1")).to_be_focused()
+    while page.evaluate("document.activeElement.id") != "f-goal":
+        keys.press("Tab")
+    keys.type("The bed is dug")
+    while page.evaluate("document.activeElement.id") != "f-add-criteria":
+        keys.press("Tab")
+    keys.press("Enter")
+    expect(page.locator("#f-criteria-0")).to_be_focused()
+    keys.type("two spades deep")
+    keys.press("Control+Enter")
+    expect(page.get_by_role("heading", name="By hand alone")).to_be_visible()
+    made = harness.get(f"/workflows/{page.url.rpartition('/')[2]}")
+    assert made["steps"][0]["criteria"] == [{"id": "c1", "text": "two spades deep"}]
+
+
+def test_a_plan_is_written_without_scripts(page_of: PageOf, harness: Harness) -> None:
+    page = page_of("reviewer", java_script_enabled=False)
+    page.goto("/workflows/new")
+    page.fill("#f-title", "Without scripts")
+    page.locator(".ed-lines .ed-line").first.click()
+    page.fill("#f-goal", "The bed is dug")
+    page.get_by_role("button", name="Add a step Below").click()
+    page.select_option("#f-type", "checkpoint")
+    page.get_by_role("button", name="Show the fields of this type").click()
+    page.fill("#f-goal", "Plant now?")
+    page.fill("#f-depends_on-add", "step_01")
+    page.press("#f-depends_on-add", "Enter")
+    expect(page.locator("#f-depends_on")).to_have_value("step_01")
+    page.get_by_role("button", name="Add a field").click()
+    page.fill("#f-fields-0-name", "beans")
+    page.get_by_role("button", name="Edit as JSON").click()
+    expect(page.locator("#f-json")).to_have_value(re.compile('"name": "beans"'))
+    page.get_by_role("button", name="Back to forms").click()
+    page.get_by_role("button", name="Submit the draft").click()
+    expect(page.get_by_role("heading", name="Without scripts")).to_be_visible()
+    made = harness.get(f"/workflows/{page.url.rpartition('/')[2]}")
+    assert [(step["id"], step["type"], step["depends_on"]) for step in made["steps"]] == [
+        ("step_01", "task", []),
+        ("step_02", "checkpoint", ["step_01"]),
+    ]
+
+
+def test_a_template_is_filled_in_before_ones_eyes(page_of: PageOf, harness: Harness) -> None:
+    harness.post(
+        "/templates",
+        {
+            "template_id": "bed",
+            "title": "A bed of {{ what }}",
+            "parameters": [{"name": "what"}],
+            "steps": [task("plant", goal="Plant {{ what }}", criteria=["{{ what }} grow"])],
+        },
+    )
+    page = page_of("reviewer")
+    page.goto("/templates/bed")
+    preview = page.locator("#preview")
+    expect(preview).to_contain_text("1 value is missing")
+    page.get_by_label("what").fill("peas")
+    expect(preview).to_contain_text("Plant peas")
+    expect(preview).to_contain_text("peas grow")
+    expect(preview).not_to_contain_text("missing")
+    expect(page.get_by_label("what")).to_be_focused()
+    page.get_by_role("button", name="Make the workflow").click()
+    expect(page.get_by_role("heading", name="A bed of peas")).to_be_visible()
