@@ -102,7 +102,7 @@ document.addEventListener("click", (event) => {
   if (link.dataset.fold !== undefined) { keepPlace(); return; }
   const inside = link.closest("svg.graph");
   const box = inside ? link : link.closest("#panel") && boxes().find((each) => each.dataset.fold === undefined && addressOf(each) === addressOf(link));
-  if (!box || box.dataset.id === undefined || box.classList.contains("g-count")) return;
+  if (!box || box.dataset.id === undefined || !document.getElementById("panel")) return;
   event.preventDefault();
   select(box.dataset.id);
 });

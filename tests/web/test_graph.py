@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from chief_project.web.graph import Drawing, draw, draw_amendment, draw_plan, draw_run, scene
+from chief_project.shared.text.states import look
+from chief_project.web.graph import Drawing, draw_amendment, draw_plan, draw_run, scene
 from chief_project.web.graph.layout import answers
 from workflows.domain.plan import InstanceParam, Plan, Step
 
@@ -154,6 +155,14 @@ def test_every_step_is_a_link_with_a_name_and_every_dependency_an_edge() -> None
     assert (drawing.boxes, drawing.folded, drawing.note) == (3, 0, None)
 
 
+def test_dependencies_that_others_imply_are_left_out_of_larger_plans_and_that_is_said() -> None:
+    chain = [task("s0"), *(task(f"s{n}", "", f"s{n - 1}") for n in range(1, 14))]
+    drawing, tree = drawn(plan(*chain, task("end", "", "s0", "s13")))
+    assert ("s13", "end") in tree.edges()
+    assert ("s0", "end") not in tree.edges()
+    assert "imply" in str(drawing.note)
+
+
 def test_the_order_is_topological_and_so_is_the_focus() -> None:
     drawing, tree = drawn(plan(task("d", "", "b", "c"), task("c", "", "a"), task("b", "", "a"), task("a")))
     assert drawing.order[0] == "a"
@@ -269,10 +278,23 @@ def test_beyond_the_time_limit_there_is_no_picture_and_the_page_is_told(
 
 
 def test_words_are_in_the_readers_language_though_places_are_kept() -> None:
+    steps, run = plan(task("a")), run_of(state("a", "running"))
+    assert "Running" in drawn_run(steps, run)[1].text("a")
     with translation.override("de"):
-        assert draw.words.state_word("running")
-    _, tree = drawn_run(plan(task("a")), run_of(state("a", "running")))
-    assert "Running" in tree.text("a")
+        assert str(look("running").word) in drawn_run(steps, run)[1].text("a")
+
+
+def test_who_may_not_decide_is_not_told_that_it_waits_for_them() -> None:
+    _, tree = drawn_run(plan(task("a")), run_of(state("a", "blocked")), yours=False)
+    assert "Waiting for a person" in tree.text("a")
+
+
+def test_a_step_that_another_run_does_waits_for_no_person() -> None:
+    _, tree = drawn_run(
+        plan(task("a", type="workflow_ref")), run_of(state("a", "blocked", child_run_id="run_7"))
+    )
+    assert "s-running" in str(tree.boxes()["a"]["class"])
+    assert "Waiting on run_7" in str(tree.boxes()["a"]["aria-label"])
 
 
 # -- A run -------------------------------------------------------------------------------------------

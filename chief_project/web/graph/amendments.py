@@ -133,13 +133,13 @@ def _path(operation: Mapping[str, Any], plan: Plan) -> str:
 
 
 def amendment_scene(
-    two: Both, folding: Folding, links: Links, *, run: Mapping[str, Any] | None, view: str
+    two: Both, folding: Folding, links: Links, *, run: Mapping[str, Any] | None, view: str, yours: bool
 ) -> Scope:
     """Boxes for both plans at once, dressed for one view. Which view it is changes no size."""
     scope = (
         plan_scene(two.plan, folding, links, notes={}, marks={})
         if run is None
-        else run_scene(two.plan, run, folding, links)
+        else run_scene(two.plan, run, folding, links, words.Voice(yours))
     )
     _dress(scope, two, view)
     return scope

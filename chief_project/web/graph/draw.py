@@ -62,15 +62,17 @@ def draw_run(
     opened: frozenset[str] = frozenset(),
     open_href: Callable[[str], str],
     table_href: Callable[[str, str], str] | None = None,
+    yours: bool = True,
 ) -> Drawing:
     """A run as it stands: ``plan`` is the one it goes by, ``run`` its RunState (contract 3), ``key`` names the plan.
 
     ``href`` takes a state path; an even one (``step/instance``) is a branch's or an iteration's. The boxes of a body
     without an instance lead to the construct's path. ``selected`` is a path. ``table_href`` takes a construct's path (or
-    a fold's id) and a state (waiting, failed, …): the table filtered by it; without, counts are no links.
+    a fold's id) and a state (waiting, failed, …): the table filtered by it; without, counts are no links. ``yours``: whether
+    the reader may decide what waits for a person.
     """
     folding = _folded(plan, key, opened, times_drawn(run))
-    scene = run_scene(plan, run, folding, Links(href, open_href, table_href))
+    scene = run_scene(plan, run, folding, Links(href, open_href, table_href), words.Voice(yours))
     return finished(
         scene,
         placed=place(scene),
@@ -94,6 +96,7 @@ def draw_amendment(
     run: Mapping[str, Any] | None = None,
     opened: frozenset[str] = frozenset(),
     open_href: Callable[[str], str] | None = None,
+    yours: bool = True,
 ) -> Drawing:
     """What an amendment would change, before and after in one drawing.
 
@@ -105,7 +108,7 @@ def draw_amendment(
     drawn = {} if run is None else times_drawn(run)
     folding = _folded(two.plan, key, opened, drawn, two.kept)
     links = Links(href, open_href or href)
-    scene = amendment_scene(two, folding, links, run=run, view=view)
+    scene = amendment_scene(two, folding, links, run=run, view=view, yours=yours)
     return finished(
         scene,
         placed=place(scene),

@@ -23,6 +23,7 @@ from chief_project.web.graph.scene import (
     Scope,
     everything,
     groups_of,
+    implied,
     lane_top,
 )
 from chief_project.web.graph.text import clip, clip_middle, plain, width
@@ -788,7 +789,7 @@ def finished(
         height=high,
         boxes=len(nodes),
         folded=folded,
-        note=words.folded_note(level, len(nodes), folded),
+        note=words.note(level, len(nodes), folded, implied(scope)),
         order=order,
         unfolded=unfolded,
     )

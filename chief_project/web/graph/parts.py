@@ -191,6 +191,7 @@ def assemble(
         nodes=nodes,
         edges=[Edge(*pair, kinds[pair]) for pair in edges],
         groups=_groups(plan, units, around),
+        implied=len(pairs) - len(edges),
     )
     members = [{unit} if isinstance(unit, str) else set(unit.members) for unit in units]
     for fold in sorted(opened, key=lambda each: len(each.members)):

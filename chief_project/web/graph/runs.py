@@ -69,9 +69,9 @@ def times_drawn(run: State) -> dict[str, int]:
     return found
 
 
-def run_scene(plan: Plan, run: State, folding: Folding, links: Links) -> Scope:
+def run_scene(plan: Plan, run: State, folding: Folding, links: Links, voice: words.Voice) -> Scope:
     """Boxes for the whole run."""
-    return _Run(plan, folding, links).scope(None, run.get("step_states") or {}, None, Place())
+    return _Run(plan, folding, links, voice).scope(None, run.get("step_states") or {}, None, Place())
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ class _Run:
     plan: Plan
     folding: Folding
     links: Links
+    voice: words.Voice
 
     def scope(
         self, construct: Step | None, states: Mapping[str, State], body: Sequence[str] | None, place: Place
@@ -140,7 +141,7 @@ class _Run:
         node.values = values
         if place.home:
             node.covers = frozenset({unit})
-        tell(node, state)
+        tell(node, state, self.voice)
         return node
 
     def _construct(
@@ -150,7 +151,7 @@ class _Run:
         if not instances:
             inner = self.scope(step, {}, None, Place(place.path, place.brought, step, place.home or path))
             node = container(step, id=path, href=href, scope=inner)
-            _make_pending(inner)
+            _make_pending(inner, self.voice)
         elif step.type == "loop":
             node = self._loop(step, instances, path, href, place)
         elif len(instances) > MOST_LANES:
@@ -162,7 +163,7 @@ class _Run:
             )  # fmt: skip
             _level(node.lanes)
         node.goal = plain(goal)
-        room = words.state_word("completed") + "      "
+        room = self.voice.state("completed") + "      "
         node.width = max(node.width, head_width(step.id, goal, room) if node.shape != "tally" else 0)
         return node
 
@@ -184,7 +185,7 @@ class _Run:
             short=short,
             title=name + _facts_line(instance),
             state=told,
-            word=words.state_word(told),
+            word=self.voice.state(told),
             href=self.links.href(own),
             id=own,
         )
@@ -203,7 +204,7 @@ class _Run:
                 told = instance_state(instance)
                 own = f"{path}/{instance['instance_id']}"
                 node.past.append(
-                    Named(told, words.state_word(told), str(instance["index"] + 1), self.links.href(own), own)
+                    Named(told, self.voice.state(told), str(instance["index"] + 1), self.links.href(own), own)
                 )
         return node
 
@@ -220,7 +221,7 @@ class _Run:
             own = f"{path}/{instances[number]['instance_id']}"
             name = instance_name(step, instances[number])
             failures = instances[number].get("failures")
-            word = words.state_word(told[number])
+            word = self.voice.state(told[number])
             word = words.with_failures(word, failures) if failures else word
             return Named(eyes[number], word, name, self.links.href(own), own)
 
@@ -235,7 +236,7 @@ class _Run:
     def _counts(self, counts: Mapping[str, int], path: str) -> list[Count]:
         link = self.links.counted
         return [
-            Count(state, counts.get(state, 0), words.counted_word(state), link(path, state) if link else None)
+            Count(state, counts.get(state, 0), self.voice.counted(state), link(path, state) if link else None)
             for state in words.TOLD
         ]
 
@@ -256,7 +257,7 @@ class _Run:
 
             def named(number: int) -> Named:
                 path = place.of(fold.members[number])
-                word = words.state_word(told[number])
+                word = self.voice.state(told[number])
                 return Named(told[number], word, fold.members[number], self.links.href(path), path)
 
             node.named, node.more = _named(told, named)
@@ -266,26 +267,26 @@ class _Run:
             node.counts = self._counts(counts, own)
         worst = next(state for state in words.STATES if counts.get(state))
         node.state = "running" if worst in {"pending", "skipped"} and counts.get("completed") else worst
-        node.word = words.state_word(node.state)
+        node.word = self.voice.state(node.state)
         if worst in {"waiting", "failed"} and counts[worst] < len(told):
-            node.word = f"{counts[worst]:,} {words.counted_word(worst)}"
+            node.word = f"{counts[worst]:,} {self.voice.counted(worst)}"
         if stale:
-            node.badges.append(Badge("stale", stale, f"{stale} {words.state_word('stale')}"))
+            node.badges.append(Badge("stale", stale, f"{stale} {self.voice.state('stale')}"))
         return node
 
 
-def tell(node: Node, state: State | None) -> None:
+def tell(node: Node, state: State | None, voice: words.Voice) -> None:
     """Write on a box what happened to its step."""
     told = step_state(state)
     node.state = told
-    node.word = words.state_word(told)
+    node.word = voice.state(told)
     if state is None:
         return
     if state.get("child_run_id") and state.get("status") == "blocked":
         node.word = words.waiting_on(plain(str(state["child_run_id"])))
     inside = _waiting_inside(state)
     if inside and state.get("instances"):
-        node.word = words.waits_word(inside)
+        node.word = voice.inside(inside)
     elif state.get("failures") and node.shape == "tally":
         for count in node.counts:
             if count.state == "completed":
@@ -294,7 +295,7 @@ def tell(node: Node, state: State | None) -> None:
         node.word = words.with_failures(node.word, state["failures"])
     if state.get("stale"):
         node.stale = True
-        node.word = words.state_word("stale")
+        node.word = voice.state("stale")
     metadata = state.get("metadata") or {}
     if metadata:
         node.badges.append(Badge("braces", len(metadata), words.facts_word(len(metadata))))
@@ -378,10 +379,10 @@ def _removed(state: State | None) -> bool:
     return state is None or state.get("skip_cause") == "removed"
 
 
-def _make_pending(scope: Scope) -> None:
+def _make_pending(scope: Scope, voice: words.Voice) -> None:
     for node in _nodes(scope):
         if node.state is None:
-            node.state, node.word = "pending", words.state_word("pending")
+            node.state, node.word = "pending", voice.state("pending")
 
 
 def _nodes(scope: Scope) -> Iterable[Node]:

@@ -141,6 +141,7 @@ class Scope:
     edges: list[Edge]
     groups: list[Group] = field(default_factory=list)
     grid: bool = False  # rows of boxes that no edge joins
+    implied: int = 0  # edges that are left out, since longer ways say the same
     ways: tuple[tuple[tuple[float, float], ...], ...] = ()
     order: tuple[int, ...] = ()
     width: int = 0
@@ -270,6 +271,11 @@ def _fit(node: Node) -> None:
 def lane_top(node: Node) -> int:
     """How far below a parallel's head its lanes' boxes begin."""
     return LANE_HEAD + 4 if any(lane.head for lane in node.lanes) else PAD
+
+
+def implied(scope: Scope) -> int:
+    """How many edges are left out, in all scopes."""
+    return sum(each.implied for level in _by_depth(scope) for each in level)
 
 
 def everything(scope: Scope) -> Iterator[tuple[Node, str]]:

@@ -1,9 +1,12 @@
 """What the drawing says in words, in the reader's language."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
+
+from chief_project.shared.text.states import look
 
 STATES = ("waiting", "failed", "running", "pending", "skipped", "completed")
 """What is looked at first stands first."""
@@ -11,33 +14,41 @@ STATES = ("waiting", "failed", "running", "pending", "skipped", "completed")
 TOLD = ("completed", "running", "waiting", "failed", "skipped", "pending")
 """The order in which counts are told."""
 
-_WORDS = {
-    "pending": gettext_noop("Pending"),
-    "running": gettext_noop("Running"),
-    "waiting": gettext_noop("Waiting for you"),
-    "completed": gettext_noop("Completed"),
-    "failed": gettext_noop("Failed"),
-    "skipped": gettext_noop("Skipped"),
-    "stale": gettext_noop("Stale"),
-}
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How states are told to one reader: ``yours`` says whether what waits for a person waits for this one."""
+
+    yours: bool = True
+
+    def state(self, state: str) -> str:
+        """As a box says it."""
+        if state == "waiting":
+            return _("Waiting for you") if self.yours else look("waiting_on_human").word
+        return look(state).word
+
+    def counted(self, state: str) -> str:
+        """After its count: "14 running"."""
+        if state == "waiting":
+            return _("waiting for you") if self.yours else _("waiting for a person")
+        return _(_COUNTED.get(state, state))
+
+    def inside(self, count: int) -> str:
+        """How many wait for a person inside a construct."""
+        if self.yours:
+            said = ngettext("%(count)s waits for you", "%(count)s wait for you", count)
+        else:
+            said = ngettext("%(count)s waits for a person", "%(count)s wait for a person", count)
+        return said % {"count": count}
+
+
 _COUNTED = {
     "pending": gettext_noop("pending"),
     "running": gettext_noop("running"),
-    "waiting": gettext_noop("waiting for you"),
     "completed": gettext_noop("completed"),
     "failed": gettext_noop("failed"),
     "skipped": gettext_noop("skipped"),
 }
-
-
-def state_word(state: str) -> str:
-    """A state as a box says it."""
-    return _(_WORDS[state])
-
-
-def counted_word(state: str) -> str:
-    """A state after its count: "14 running"."""
-    return _(_COUNTED[state])
 
 
 def steps_word(count: int) -> str:
@@ -65,11 +76,6 @@ def branches_word(count: int, names: Sequence[str]) -> str:
     if names:
         return ngettext("branch, by %(names)s", "branches, by %(names)s", count) % {"names": ", ".join(names)}
     return ngettext("branch", "branches", count)
-
-
-def waits_word(count: int) -> str:
-    """How many wait for a person inside a construct."""
-    return ngettext("%(count)s waits for you", "%(count)s wait for you", count) % {"count": count}
 
 
 def waiting_on(run_id: str) -> str:
@@ -132,21 +138,48 @@ def again_until(condition: str | None) -> str:
     return _("again until %(condition)s") % {"condition": condition} if condition else _("again")
 
 
-def folded_note(level: str, boxes: int, hidden: int) -> str | None:
-    """A sentence that says what was folded, or None."""
-    if not hidden:
-        return None
-    how = {
-        "many alike": _("Steps that stand alike share a box."),
-        "alike": _("Steps that stand alike share a box."),
-        "group": _("Steps that stand alike, and steps of one group, share a box."),
-        "outer group": _("Steps that stand alike, and steps of one group, share a box."),
-        "closed": _("Steps that stand alike or in one group share a box; loops and parallels are closed."),
-        "band": _("Steps that follow one another are folded by rank."),
-        "rank": _("Steps are folded by rank."),
-    }.get(level, _("Steps are folded by rank and by the first words of their goals."))
-    shown = ngettext("%(boxes)s box.", "%(boxes)s boxes.", boxes) % {"boxes": boxes}
-    told = ngettext("%(count)s step is folded.", "%(count)s steps are folded.", hidden) % {
-        "count": f"{hidden:,}"
-    }
-    return f"{how} {told} {shown} " + _("Open a box to see its steps.")
+def note(level: str, boxes: int, hidden: int, implied: int) -> str | None:
+    """What the drawing leaves out, in a sentence or a few; None where it leaves out nothing."""
+    said = []
+    if hidden:
+        said += [
+            _HOW.get(level, _by_words)(),
+            ngettext("%(count)s step is folded", "%(count)s steps are folded", hidden)
+            % {"count": f"{hidden:,}"}
+            + ngettext(", %(boxes)s box is drawn.", ", %(boxes)s boxes are drawn.", boxes) % {"boxes": boxes},
+            _("Open a box to see its steps."),
+        ]
+    if implied:
+        said.append(_("Dependencies that others imply have no line here; a step lists all of its own."))
+    return " ".join(said) or None
+
+
+def _alike() -> str:
+    return _("Steps that stand alike share a box.")
+
+
+def _by_group() -> str:
+    return _("Steps that stand alike, and steps of one group, share a box.")
+
+
+def _closed() -> str:
+    return _("Steps that stand alike or in one group share a box; loops and parallels are closed.")
+
+
+def _by_words() -> str:
+    return _("Steps are folded by rank and by the first words of their goals.")
+
+
+def _by_rank() -> str:
+    return _("Steps that follow one another are folded by rank.")
+
+
+_HOW = {
+    "many alike": _alike,
+    "alike": _alike,
+    "group": _by_group,
+    "outer group": _by_group,
+    "closed": _closed,
+    "band": _by_rank,
+    "rank": _by_rank,
+}
