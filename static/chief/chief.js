@@ -111,7 +111,8 @@ function scope() { // keys act on the card that is lit: the one that holds the f
 function step(by) {
   const all = items();
   if (!all.length) return false;
-  const at = all.indexOf(lit());
+  let at = all.indexOf(lit());
+  if (at < 0) at = all.findIndex((item) => item.matches("[aria-current=true], [aria-selected=true]") || item.querySelector("[aria-current=true]"));
   const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + by))];
   const target = focusable(next);
   target.focus();
