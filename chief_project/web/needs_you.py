@@ -54,6 +54,7 @@ KINDS = {
     "question": gettext_lazy("Question"),
     "failed_run": gettext_lazy("Failed run"),
 }
+_NOUNS = KINDS | {"draft": gettext_lazy("Draft")}
 _ICONS = {"failed_run": "failed"}
 
 
@@ -111,7 +112,7 @@ def _nothing_waits(caller: Caller) -> Context:
             each
             | {
                 "href": _place(each),
-                "word": KINDS[each["kind"]],
+                "word": _NOUNS[each["kind"]],
                 "own": each["by"] == caller.actor,
             }
             for each in decided_lately(caller=caller, limit=_LATELY)
@@ -421,7 +422,7 @@ def _gone(became: Context) -> Context:
         "gone": True,
         "href": _place(became),
         "icon": _ICONS.get(kind, kind) if kind in KINDS else "info",
-        "word": KINDS.get(kind, ""),
+        "word": _NOUNS.get(kind, ""),
         "ended": _ENDED.get(became["what"] or "", _ENDED["went_on"]) % {"by": became["by"] or _("somebody")},
         "door": _DOORS.get(became["via"] or "", ""),
         "good": became["what"] in ("approved", "answered"),
