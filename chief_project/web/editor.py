@@ -168,10 +168,10 @@ def _opened(document: Context, step_id: str | None) -> Sheet:
 
 
 def _sheet(request: HttpRequest, opened: Callable[[], Sheet]) -> Sheet:
-    if request.method != "POST" or "do" not in request.POST:
+    if request.method != "POST":
         return opened()
     sheet = _sent(request.POST)
-    do, _colon, which = request.POST["do"].partition(":")
+    do, _colon, which = request.POST.get("do", "").partition(":")
     if do == "save" and sheet.document is not None and not sheet.as_json:
         return replace(sheet, document=forms.without_blank_rows(sheet.document))
     return _pressed(sheet, do, which, request.POST)

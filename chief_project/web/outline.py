@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from workflows.domain.plan import Plan, Step
+from workflows.domain.templates import pieces
 
 Name = TypeVar("Name", bound=Hashable)
+Piece = tuple[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,20 @@ class Node:
         return range(self.closes)
 
     @property
-    def inputs(self) -> list[tuple[str, str]]:
-        """The step's inputs by name; what is no text as JSON."""
+    def goal(self) -> list[Piece]:
+        """The goal, cut at its placeholders."""
+        return pieces(self.step.goal)
+
+    @property
+    def criteria(self) -> list[list[Piece]]:
+        """The criteria, each cut at its placeholders."""
+        return [pieces(criterion.text) for criterion in self.step.criteria]
+
+    @property
+    def inputs(self) -> list[tuple[str, list[Piece]]]:
+        """The inputs by name, cut at their placeholders; what is no text as JSON."""
         return [
-            (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+            (name, pieces(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
             for name, value in self.step.inputs.items()
         ]
 

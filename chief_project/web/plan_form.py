@@ -194,7 +194,10 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One step in the list of steps: its place in the document, and how the list nests (see ``outline.Node``)."""
+    """One step in the list of steps: its place in the document, and how the list nests (see ``outline.Node``).
+
+    ``goal`` is cut short here, where it costs least: there may be thousands.
+    """
 
     place: int
     id: str
@@ -204,6 +207,11 @@ class Line:
     opens: bool
     closes: int
     problems: int = 0
+
+    @property
+    def icon(self) -> str:
+        """Its type's, or a warning."""
+        return self.type if self.type in TYPES else "warn"
 
     @property
     def ends(self) -> range:
@@ -263,7 +271,7 @@ def lines(document: Document, problems: Sequence[Problem] = ()) -> list[Line]:
             place=place,
             id=text_of(steps[place].get("id")),
             type=text_of(steps[place].get("type")),
-            goal=text_of(steps[place].get("goal")),
+            goal=short(text_of(steps[place].get("goal"))),
             depth=depth,
             opens=bool(bodies.get(place)) and place in told,
             closes=closes,
@@ -271,6 +279,11 @@ def lines(document: Document, problems: Sequence[Problem] = ()) -> list[Line]:
         )
         for place, depth, closes in reached
     ]
+
+
+def short(text: str, most: int = 120) -> str:
+    """A text's beginning."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def slot_of(pointer: str) -> tuple[int | None, str]:
@@ -659,11 +672,11 @@ def _with_rows(document: Document, place: int | None, name: str, change: Any) ->
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the open step could name: steps it could wait for, take into its body, and stand inside of."""
+    """What the open step could name, by id and short goal: steps to wait for, to take into its body, to stand in."""
 
-    needs: tuple[Step, ...]
-    members: tuple[Step, ...]
-    around: tuple[Step, ...]
+    needs: tuple[tuple[str, str], ...]
+    members: tuple[tuple[str, str], ...]
+    around: tuple[tuple[str, str], ...]
 
 
 def choices(document: Document, place: int) -> Choices:
@@ -674,14 +687,18 @@ def choices(document: Document, place: int) -> Choices:
     outer = set(_outwards(held, place))
     named = steps[place].get("depends_on")
     waits_for = set(map(text_of, named)) if isinstance(named, list) else set()
-    others = [(at, steps[at]) for at in first.values() if at != place]
+    others = [at for at in first.values() if at != place]
+
+    def named(places: Iterable[int]) -> tuple[tuple[str, str], ...]:
+        return tuple((steps[at]["id"], short(text_of(steps[at].get("goal")), 80)) for at in places)
+
     return Choices(
-        needs=tuple(
-            step for at, step in others if held.get(at) == held.get(place) and step["id"] not in waits_for
+        needs=named(
+            at for at in others if held.get(at) == held.get(place) and steps[at]["id"] not in waits_for
         ),
-        members=tuple(step for at, step in others if at not in held and at not in outer),
-        around=tuple(
-            step for at, step in others if step.get("type") in CONSTRUCTS and place not in _outwards(held, at)
+        members=named(at for at in others if at not in held and at not in outer),
+        around=named(
+            at for at in others if steps[at].get("type") in CONSTRUCTS and place not in _outwards(held, at)
         ),
     )
 

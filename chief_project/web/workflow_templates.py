@@ -22,7 +22,7 @@ from chief_project.web.plan_check import as_posted
 from chief_project.web.plan_form import json_text
 from workflows.documents_templates import TemplateCreate, TemplateFromWorkflow, WorkflowFromTemplate
 from workflows.domain.rules import Problem
-from workflows.domain.templates import Parameter
+from workflows.domain.templates import Parameter, pieces
 from workflows.selectors import list_projects, plan_of_workflow
 from workflows.selectors.templates import (
     count_workflows_of,
@@ -128,6 +128,7 @@ def template_page(request: HttpRequest, caller: Caller, template_id: str) -> Con
         "preview": preview,
         "missing": len(fields & said.keys()),
         "others": [each for each in preview.problems if each.pointer not in fields],
+        "title": pieces(preview.title),
         "outline": outline_of(preview.plan),
         "asked": asked,
         "projects": [row["project"] for row in labels if row["project"] is not None],
@@ -297,6 +298,7 @@ def new_page(request: HttpRequest, caller: Caller) -> Context:
         "others": [each for each in preview.problems if not each.pointer.startswith("/substitutions/")],
         "n_problems": len(preview.problems),
         "preview": preview,
+        "title": pieces(preview.title),
         "outline": outline_of(preview.plan),
         "sent": {
             name: request.POST.get(name, "") for name in ("title", "description", "project", "template_id")

@@ -134,7 +134,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !event.target.closest("#editor")) return;
   event.preventDefault();
-  form().requestSubmit(form().querySelector("[data-send]"));
+  form().querySelector("[data-send]").click(); // a press, for htmx knows the button only by that
 }, true);
 
 form()?.querySelector("[autofocus]")?.scrollIntoView({ block: "nearest" });

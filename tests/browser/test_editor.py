@@ -57,6 +57,7 @@ def test_a_refused_save_keeps_everything_and_leads_to_the_field(
     page.fill("#f-goal", "")
     page.fill("#f-inputs", '{"rows": 3')
     page.get_by_role("button", name="The plan").click()
+    expect(page.locator("#f-title")).to_be_visible()
     page.fill("#f-reason", "shorter")
     page.get_by_role("button", name="Save as a revision").click()
     expect(page.get_by_role("alert")).to_be_focused()

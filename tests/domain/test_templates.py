@@ -20,6 +20,7 @@ from workflows.domain.templates import (
     extract,
     fill,
     is_name,
+    pieces,
     placeholders,
     preview_extracted,
     preview_filled,
@@ -511,6 +512,13 @@ def test_any_other_difference_counts() -> None:
         Content("A title", "", base.parameters, base.plan, "project"),
     ):
         assert not same_content(base, other)
+
+
+@pytest.mark.parametrize("text", ["", "plain", "{{ a }}", "x {{ a }}{{b}} y\n", "{{ 1 }} {{ ä }}"])
+def test_a_text_is_cut_at_its_placeholders_and_nothing_is_lost(text: str) -> None:
+    cut = pieces(text)
+    assert "".join(piece for piece, _ in cut) == text
+    assert [name for piece, is_one in cut if is_one for name in placeholders(piece)] == placeholders(text)
 
 
 # -- Previews: the same, while somebody still writes it ---------------------------------------------

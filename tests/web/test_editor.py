@@ -222,6 +222,14 @@ def test_no_button_but_save_writes(web: Client, harness: Caller) -> None:
     assert (Revision.objects.count(), AuditEntry.objects.count()) == (1, entries)
 
 
+def test_a_form_sent_without_a_button_loses_nothing(web: Client, harness: Caller) -> None:
+    made = new_draft(harness, task("a"))
+    answer = web.post(edit_url(made), opened(web, edit_url(made), "a") | {"s.goal": "Typed"})
+    assert answer.status_code == 200
+    assert "Typed</textarea>" in answer.text
+    assert Revision.objects.count() == 1
+
+
 def test_a_plan_grows_by_buttons(web: Client, harness: Caller) -> None:
     made = new_draft(harness, task("a1"))
     url = edit_url(made)

@@ -1,6 +1,6 @@
 """A plan as a nested list."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chief_project.web.outline import Node, outline_of
@@ -52,6 +52,7 @@ def test_a_plan_as_deep_and_as_long_as_plans_may_be_is_told() -> None:
     assert nodes[64].depth == nodes[64].closes == 64
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_lists_that_open_end_and_each_step_stands_once(data: st.DataObject) -> None:
     names = [f"s{at}" for at in range(data.draw(st.integers(1, 12)))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
 from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.serializers import parse_document
@@ -22,7 +22,7 @@ def told(*steps: dict[str, Any], **keys: Any) -> list[tuple[str, str]]:
     return [(each.pointer, each.message) for each in check(document, WorkflowRevise)]
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plans())
 def test_what_keeps_the_rules_has_no_problem(plan: dict[str, Any]) -> None:
     assert not check(plan_form.document_of(plan), WorkflowRevise)

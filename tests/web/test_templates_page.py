@@ -95,7 +95,7 @@ def test_a_template_says_what_it_is(web: Client, survey: Any, harness: Caller) -
     create_workflow_from_template(caller=harness, template_id="survey", parameters={"topic": "whales"})
     text = web.get(at("template")).text
     assert "1 workflow" in text
-    assert "Read {{ topic }}" in text
+    assert 'Read <span class="hole">{{ topic }}</span>' in text
     assert 'value="the library"' in text
     assert "the library</dd>" in text, "a default is filled in already"
     assert "1 value is missing" in text
@@ -260,7 +260,7 @@ def test_a_workflow_becomes_a_template_with_its_texts_counted(web: Client, harne
     sent = {"row.0.literal": "BERT", "row.0.name": "model", "row.0.description": "Which one"}
     part = web.post(url, sent | {"do": "preview"}, headers=HTMX).text
     assert "found 3 times" in part
-    assert "Train {{ model }}" in part
+    assert 'Train <span class="hole">{{ model }}</span>' in part
     assert not WorkflowTemplate.objects.exists()
     answer = web.post(url, sent | {"do": "save", "template_id": "train", "description": "For models"})
     assert answer["Location"] == at("template", "train")

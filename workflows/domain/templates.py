@@ -93,6 +93,16 @@ def placeholders(text: str) -> list[str]:
     return _PLACEHOLDER.findall(text)
 
 
+def pieces(text: str) -> list[tuple[str, bool]]:
+    """``text`` cut at its placeholders, in order; each piece with whether it is one."""
+    found: list[tuple[str, bool]] = []
+    at = 0
+    for match in _PLACEHOLDER.finditer(text):
+        found += [(text[at : match.start()], False), (match[0], True)]
+        at = match.end()
+    return [piece for piece in [*found, (text[at:], False)] if piece[0]]
+
+
 def ensure_template(content: Content) -> None:
     """Raise ``ValidationFailed`` unless parameters and placeholders fit. The plan keeps the plan rules already.
 
