@@ -10,8 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, get_language_from_request
 from django.utils.translation import gettext as _
 
 from chief_project.shared.clock import iso
@@ -25,6 +27,13 @@ register = template.Library()
 NOTHING = SafeString("")
 # So that one failed branch of a thousand can be seen: the least share that a gauge draws, in percent.
 LEAST_SHARE = 0.9
+
+
+@register.simple_tag(takes_context=True)
+def language_of_browser(context: Context) -> str:
+    """For pages that don't know who reads them."""
+    request = context.get("request")
+    return (get_language() or "en") if request is None else get_language_from_request(request)
 
 
 @register.simple_tag
