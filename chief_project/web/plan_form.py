@@ -685,8 +685,8 @@ def choices(document: Document, place: int) -> Choices:
     first = _first_places(steps)
     held = _holders(steps, first)
     outer = set(_outwards(held, place))
-    named = steps[place].get("depends_on")
-    waits_for = set(map(text_of, named)) if isinstance(named, list) else set()
+    needs = steps[place].get("depends_on")
+    waits_for = set(map(text_of, needs)) if isinstance(needs, list) else set()
     others = [at for at in first.values() if at != place]
 
     def named(places: Iterable[int]) -> tuple[tuple[str, str], ...]:
