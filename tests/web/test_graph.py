@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 from django.utils import translation
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from chief_project.shared.text.states import look
 from chief_project.web.graph import Drawing, draw_amendment, draw_plan, draw_run, scene
 from chief_project.web.graph.layout import answers
+from tests.web.test_graph_folding import plans
 from workflows.domain.plan import InstanceParam, Plan, Step
 
 
@@ -573,3 +576,54 @@ def test_hostile_text_stays_text(text: str) -> None:
         drawn_text = "".join("".join(said) for tag, _, said in tree.found if tag == "text")
         assert "\u202e" not in drawn_text
         assert "\x00" not in drawn_text
+
+
+# -- Anything ----------------------------------------------------------------------------------------
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[Plan, dict[str, Any]]:
+    """A plan with nested constructs and what happened in a run of it."""
+    of = draw(plans())
+    status = st.sampled_from(["pending", "running", "completed", "failed", "skipped", "blocked"])
+
+    def states(ids: tuple[str, ...], depth: int) -> dict[str, Any]:
+        found = {}
+        for step_id in ids:
+            if draw(st.integers(0, 5)) == 0:
+                continue
+            told = state(step_id, draw(status), stale=draw(st.sampled_from([None, None, {"reason": "x"}])))
+            body = of.by_id[step_id].body
+            if body:
+                kind = "iteration" if of.by_id[step_id].type == "loop" else "branch"
+                count = draw(st.sampled_from([0, 1, 3, 11] if depth < 2 else [0, 1]))
+                told["instances"] = [
+                    instance(
+                        n,
+                        "running",
+                        kind=kind,
+                        body=list(body),
+                        step_states=states(body, depth + 1),
+                        metadata={"n": n},
+                    )
+                    for n in range(count)
+                ]
+            found[step_id] = told
+        return found
+
+    return of, {"step_states": states(of.top_level, 0)}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(histories(), plans(), st.sampled_from(["both", "before", "after"]))
+def test_whatever_happened_it_is_drawn_and_every_top_level_step_is_there(
+    told: tuple[Plan, dict[str, Any]], later: Plan, view: str
+) -> None:
+    of, run = told
+    for drawing, tree in (drawn(of, selected="s0"), drawn_run(of, run, selected="s0")):
+        folded = {each for a in tree.boxes().values() for each in str(a.get("data-has") or "").split()}
+        assert set(of.top_level) <= tree.boxes().keys() | folded
+        assert len(set(drawing.order)) == len(drawing.order)
+        assert not tree.open
+    ghosts(view, before=of, after=later)
+    ghosts(view, before=of, after=later, run=run)

@@ -29,7 +29,7 @@ def plan_of(
         tuple(
             Step(
                 f"s{number}",
-                "parallel" if number in bodies else "task",
+                ("loop" if number % 2 else "parallel") if number in bodies else "task",
                 f"{goals} {number}",
                 depends_on=tuple(waits.get(number, ())),
                 body=tuple(f"s{member}" for member in bodies[number]) if number in bodies else None,

@@ -642,7 +642,7 @@ def _return_edge(node: Node, body: Scope, x: float, y: float, lit: Lit) -> Raw:
         end = [(right, y - 10), (middle, y - 10), (middle, y + first.y)]
     else:
         level = y + first.y + min(first.height, 64) / 2 - (10 if first is last else 0)
-        end = [(right, level), (x + first.x + first.width, level)]
+        end = [(right, level), (x + first.x + first.width + (BACKS if first.backs else 0), level)]
         if first is last:
             start = [(px, py + 10) for px, py in start]
     on = lit.selected is not None and lit.selected in {each.id for each in body.nodes}

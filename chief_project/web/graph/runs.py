@@ -233,6 +233,16 @@ class _Run:
         node.named, node.more = _named(eyes, named)
         return node
 
+    def _by_name(self, fold: Fold, told: Sequence[str]) -> str:
+        """What needs eyes in a small box of many, where there is no room to draw it."""
+        lines = []
+        for state in ("waiting", "failed", "running"):
+            names = [member for member, each in zip(fold.members, told, strict=True) if each == state]
+            if names:
+                more = f" {words.more_word(len(names) - NAMED)}" if len(names) > NAMED else ""
+                lines.append(f"{self.voice.state(state)}: {', '.join(names[:NAMED])}{more}")
+        return "\n".join(lines)
+
     def _counts(self, counts: Mapping[str, int], path: str) -> list[Count]:
         link = self.links.counted
         return [
@@ -265,6 +275,7 @@ class _Run:
             node = fold_box(self.plan, fold, id=own, links=self.links, wide=wide, small=wide < 200)
             node.covers = covers
             node.counts = self._counts(counts, own)
+            node.facts = self._by_name(fold, told)
         worst = next(state for state in words.STATES if counts.get(state))
         node.state = "running" if worst in {"pending", "skipped"} and counts.get("completed") else worst
         node.word = self.voice.state(node.state)

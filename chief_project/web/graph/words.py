@@ -144,9 +144,9 @@ def note(level: str, boxes: int, hidden: int, implied: int) -> str | None:
     if hidden:
         said += [
             _HOW.get(level, _by_words)(),
-            ngettext("%(count)s step is folded", "%(count)s steps are folded", hidden)
-            % {"count": f"{hidden:,}"}
-            + ngettext(", %(boxes)s box is drawn.", ", %(boxes)s boxes are drawn.", boxes) % {"boxes": boxes},
+            ngettext("%(count)s step is folded.", "%(count)s steps are folded.", hidden)
+            % {"count": f"{hidden:,}"},
+            ngettext("%(boxes)s box is drawn.", "%(boxes)s boxes are drawn.", boxes) % {"boxes": boxes},
             _("Open a box to see its steps."),
         ]
     if implied:
