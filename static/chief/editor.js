@@ -105,9 +105,22 @@ document.addEventListener("click", (event) => {
 
 // -- Nothing jumps: the list stays where it was, the focus goes where the work goes on -------------------------------
 
+// An answer that is no editor (a server that stumbled, a proxy's page) must not take its place.
+function failed() {
+  const bar = form()?.querySelector("[data-failed]");
+  if (!bar) return;
+  bar.hidden = false;
+  bar.focus();
+}
+const ofForm = (event) => event.target === form() || event.target.matches?.("#f-type, #f-inside");
+document.addEventListener("htmx:sendError", (event) => { if (ofForm(event)) failed(); });
+
 let stood = null;
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if (event.detail.target !== form()) return;
+  const { target, xhr } = event.detail;
+  if (target?.id === "problems" && xhr.status >= 400) { event.detail.shouldSwap = false; return; }
+  if (target !== form()) return;
+  if (!xhr.responseText.includes('id="editor"')) { event.detail.shouldSwap = false; failed(); return; }
   stood = { list: document.getElementById("ed-scroll")?.scrollTop, main: document.getElementById("ed-main")?.scrollTop, place: form().elements.place?.value };
 });
 document.addEventListener("htmx:afterSettle", (event) => {

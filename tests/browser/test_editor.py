@@ -206,3 +206,25 @@ def test_a_template_is_filled_in_before_ones_eyes(page_of: PageOf, harness: Harn
     expect(page.get_by_label("what")).to_be_focused()
     page.get_by_role("button", name="Make the workflow").click()
     expect(page.get_by_role("heading", name="A bed of peas")).to_be_visible()
+
+
+def test_an_answer_that_is_no_editor_does_not_take_its_place(
+    page_of: PageOf, harness: Harness, allow: Allow
+) -> None:
+    workflow_id = a_draft(harness, "A server that stumbles")
+    page = page_of("reviewer")
+    allow(page, "status of 502|ERR_FAILED|htmx:")
+    open_step(page, workflow_id, "dig")
+    page.fill("#f-goal", "Dig it all")
+    page.route("**/edit", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
+    page.get_by_role("button", name="Save as a revision").click()
+    expect(page.locator("[data-failed]")).to_be_focused()
+    expect(page.locator("#f-goal")).to_have_value("Dig it all")
+    page.unroute("**/edit")
+    page.route("**/edit", lambda route: route.abort())
+    page.get_by_role("button", name="The plan").click()
+    expect(page.get_by_text("That didn’t get through")).to_be_visible()
+    page.unroute("**/edit")
+    page.get_by_role("button", name="Save as a revision").click()
+    expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
+    assert harness.get(f"/workflows/{workflow_id}")["steps"][0]["goal"] == "Dig it all"
