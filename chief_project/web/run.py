@@ -21,6 +21,7 @@ from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
 from chief_project.shared.selectors import list_audit
 from chief_project.shared.text.moments import moment_of
+from chief_project.shared.wire.rendering import dumps
 from chief_project.web import timeline as drawn_timeline
 from chief_project.web.audit import EVENTS
 from chief_project.web.change_words import FAILURE_RULES, TYPES
@@ -54,7 +55,11 @@ MOST_OPENED = 20
 MOST_PAUSES = Paging(limit=1000)
 LISTED = 50
 FIELD = "f."  # before the names of declared fields in forms, whatever they are called
+MOST_WHOLE = 40_000  # bytes of JSON that a panel shows whole, …
+MOST_IN_ROW = 1_500  # … and a row of a long list
 _SHORT = 120
+_IN_REPORT = 10_000
+_NAME = 60
 _FACTS = 12
 _NOTED = 8
 _HEARD = 6
@@ -489,7 +494,7 @@ def _beside(request: HttpRequest, caller: Caller, run_id: str, place: Place) -> 
         "criteria": criteria,
         "met": sum(each["proof"] is not None for each in criteria),
         "place_facts": _facts(state["metadata"]),
-        "brought": list(place.brought.items()) if len(place.path) > 1 else [],
+        "brought": _facts(place.brought)["shown"] if len(place.path) > 1 else [],
         "artifacts": [_artifact(each, run_id, here) for each in state["artifacts"]],
         "questions": [_told(each, here) for each in state.get("questions") or ()],
         "past": [_past(each) for each in reversed(state["history"])],
@@ -608,7 +613,7 @@ def _row(each: Any, frame: Context) -> Context:
         "met": each.met,
         "criteria": each.criteria,
         "files": each.files,
-        "facts": _facts(each.facts),
+        "facts": _facts(each.facts, most=MOST_IN_ROW),
         "depth": min(each.depth, 3),
     }
 
@@ -629,7 +634,8 @@ def _report(report: Context, here: str) -> Context:
         "href": _link(here, step=report["path"]),
         "status": payload.get("status"),
         "summary": summary if isinstance(summary, str) else "",
-        "rest": {name: value for name, value in payload.items() if name not in ("summary", "status")},
+        "rest": [name for name in payload if name not in ("summary", "status")],
+        "whole": _whole(payload, _IN_REPORT),
     }
 
 
@@ -641,7 +647,9 @@ def _artifact(artifact: Context, run_id: str, here: str) -> Context:
         "title": artifact["description"] or artifact["ref"] or artifact["type"],
         "remarks": artifact["remarks"] if comments is None else len(comments),
         "step_href": _link(here, step=artifact.get("path", "")),
-        "data_facts": _facts(artifact["data"]) if isinstance(artifact["data"], dict) else None,
+        "data_facts": _facts(artifact["data"], most=MOST_IN_ROW)
+        if isinstance(artifact["data"], dict)
+        else None,
     }
 
 
@@ -674,14 +682,12 @@ def _past(kept: Context) -> Context:
         "superseded_at": moment_of(kept["superseded_at"]),
         "completed_at": moment_of(kept.get("completed_at")),
         "amendment_id": kept.get("amendment_id"),
-        "facts": _facts(kept.get("metadata") or {}),
-        "artifacts": len(kept.get("artifacts") or ()),
-        "whole": kept,
+        "whole": _whole(kept),
     }
 
 
-def _facts(metadata: Mapping[str, Any]) -> Context:
-    """Metadata as it is shown: short values in a line, and the whole for whoever wants it."""
+def _facts(metadata: Mapping[str, Any], *, most: int = MOST_WHOLE) -> Context:
+    """Metadata as it is shown: short values in a line, and the whole, up to ``most`` bytes, for whoever wants it."""
     shown = []
     for name, value in list(metadata.items())[:_FACTS]:
         if isinstance(value, dict):
@@ -692,8 +698,22 @@ def _facts(metadata: Mapping[str, Any]) -> Context:
             said = ", ".join(map(_plain, value))
         else:
             said = _plain(value)
-        shown.append((name, said if len(said) <= _SHORT else f"{said[:_SHORT]}…"))
-    return {"shown": shown, "more": max(0, len(metadata) - _FACTS), "whole": metadata}
+        shown.append((_cut(name, _NAME), _cut(said, _SHORT)))
+    return {
+        "shown": shown,
+        "more": max(0, len(metadata) - _FACTS),
+        "any": bool(metadata),
+        "whole": _whole(metadata, most),
+    }
+
+
+def _whole(value: Any, most: int = MOST_WHOLE) -> Any:
+    """``value``, or None when it is too long for a page: the API has it."""
+    return value if len(dumps(value)) <= most else None
+
+
+def _cut(said: str, most: int) -> str:
+    return said if len(said) <= most else f"{said[:most]}…"
 
 
 def _plain(value: Any) -> str:

@@ -404,3 +404,20 @@ def test_a_run_of_a_thousand_steps_stays_a_small_page(web_as: WebAs, vic: User, 
     for tab in TABS:
         assert len(page(client, tab)) < 1_000_000, tab
     assert "of 1002 done" in page(client, "").replace(",", "")
+
+
+def test_long_metadata_is_cut_where_it_is_shown_and_left_to_the_api(
+    web_as: WebAs, vic: User, reviewer: Caller
+) -> None:
+    new_run(reviewer, *(task(f"t{number}") for number in range(60)))
+    long = {"note": "n" * 20_000, "k" * 5000: True, "deep": {"a": {"b": 1}}, "many": list(range(9))}
+    for number in range(60):
+        report(reviewer, f"t{number}", "running", metadata=long)
+    client = web_as(vic)
+    for tab in ("", "/table", "/reports"):
+        assert len(page(client, tab)) < 1_000_000, tab
+    panel = page(client, "", step="t1")
+    assert f"<dd>{'n' * 120}…</dd>" in panel
+    assert "0, 1, 2, 3, 4, 5, 6, 7, 8" in panel
+    report(reviewer, "t2", metadata={"note": "n" * 50_000})
+    assert "Too long for a page" in page(client, "", step="t2")
