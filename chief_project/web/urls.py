@@ -4,6 +4,7 @@ from django.urls import URLPattern
 
 from chief_project.web import (
     amendment,
+    artifact,
     audit,
     editor,
     events,
@@ -20,6 +21,7 @@ from chief_project.web import (
 
 urlpatterns: list[URLPattern] = [
     *amendment.urlpatterns,
+    *artifact.urlpatterns,
     *audit.urlpatterns,
     *editor.urlpatterns,
     *events.urlpatterns,
