@@ -18,23 +18,43 @@ function end(card, gone) {
     card.querySelector(".gone-line")?.replaceChildren(...document.importNode(gone.querySelector(".gone-line"), true).childNodes);
     return;
   }
+  const moved = gone.dataset.gone === "revised";
+  if (moved && !busy(card)) { renew(card); return; }
   if (!busy(card)) { card.replaceWith(document.importNode(gone, true)); return; }
-  card.dataset.ended = "";
+  card.dataset.ended = gone.dataset.gone;
   const line = document.importNode(gone.querySelector(".gone-line"), true);
   line.setAttribute("role", "status");
   card.querySelector(".decide")?.prepend(line);
-  for (const button of card.querySelectorAll(".decide button")) button.disabled = true;
+  // Of a plan that moved on the button still answers: with what changed, and what was typed in place.
+  if (!moved) for (const button of card.querySelectorAll(".decide button")) button.disabled = true;
 }
 
-let asking = null;
+/** Put the revision that waits now in the place of the one that was shown, with what changed. */
+async function renew(card) {
+  const answer = await fetch(`/needs-you/${card.dataset.card}`, { headers: { "HX-Request": "true", "HX-Target": "card" }, cache: "no-store" });
+  if (!answer.ok || busy(card)) return;
+  const told = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("li[data-card]");
+  if (!told || cardOf(told.dataset.card) || !card.isConnected) return;
+  const mine = document.importNode(told, true);
+  card.replaceWith(mine);
+  window.htmx?.process(mine);
+}
+
+let asking = false;
+let again = false;
 async function look() {
-  asking?.abort();
-  asking = new AbortController();
+  if (asking) { again = true; return; }
+  asking = true;
+  try { await ask(); } finally { asking = false; }
+  if (again) { again = false; look(); }
+}
+
+async function ask() {
   const url = new URL(page.dataset.news, location.href);
   for (const card of shown()) url.searchParams.append("card", card);
   let text = "";
   try {
-    const answer = await fetch(url, { headers: { "HX-Request": "true" }, signal: asking.signal, cache: "no-store" });
+    const answer = await fetch(url, { headers: { "HX-Request": "true" }, cache: "no-store" });
     if (!answer.ok || answer.status === 204) return;
     text = await answer.text();
   } catch { return; }

@@ -82,6 +82,28 @@ def test_a_plan_that_moved_on_says_so_in_its_card_and_keeps_the_reason(
     expect(card(page, "Mend the net")).to_contain_text("Approved by you")
 
 
+def test_a_plan_that_moves_on_is_renewed_in_its_place_unless_something_is_typed(
+    page_of: PageOf, harness: Harness, allow: Allow
+) -> None:
+    titles = ("Tar the boat", "Paint the boat")
+    made = {title: harness.plan(title, [task("begin")], project="quay") for title in titles}
+    page = page_of()
+    allow(page, "status of 412")
+    page.goto("/?project=quay")
+    words = card(page, "Paint the boat").get_by_label("Reason")
+    words.fill("Green.")
+    for title, workflow_id in made.items():
+        harness.put(f"/workflows/{workflow_id}", {"title": title, "steps": [task("begin"), task("dry")]})
+    expect(card(page, "Tar the boat")).to_contain_text("1 step added: dry")
+    expect(card(page, "Tar the boat").get_by_role("button", name="Approve revision 2")).to_be_visible()
+    expect(card(page, "Paint the boat")).to_contain_text("Revised by")
+    expect(words).to_have_value("Green.")
+    card(page, "Paint the boat").get_by_role("button", name="Approve revision 1").click()
+    expect(card(page, "Paint the boat")).to_contain_text("1 step added: dry")
+    expect(card(page, "Paint the boat").get_by_label("Reason")).to_have_value("Green.")
+    assert harness.get(f"/workflows/{made['Paint the boat']}")["status"] == "draft"
+
+
 def test_the_list_of_workflows_is_kept_to_what_is_typed(page_of: PageOf, harness: Harness) -> None:
     for title in ("Count the swallows", "Count the swifts"):
         harness.plan(title, [task("begin")], project="birds")
