@@ -499,6 +499,7 @@ def _beside(request: HttpRequest, caller: Caller, run_id: str, place: Place) -> 
         "questions": [_told(each, here) for each in state.get("questions") or ()],
         "past": [_past(each) for each in reversed(state["history"])],
         "members": place.members,
+        "waits_inside": any(each.status == "blocked" for each in place.members),
         "member_total": total,
         "member_more": max(0, total - len(place.members)),
         "reports": [_report(each, here) for each in place.reports],

@@ -29,13 +29,14 @@ _TALLY = tuple(f"n_{status}" for status in STATUSES)
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A step or an instance beside this one: where it is and how it stands."""
+    """A step or an instance beside this one: where it is and how it stands. ``failures`` were tolerated in it."""
 
     path: Path
     name: str
     goal: str
     status: str
     stale: bool
+    failures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class Place:
     once an amendment took it out. ``name`` and ``goal`` read as they do in this branch; ``brought`` are its parameters.
     ``state`` is the ``StepState`` or ``StepInstance`` of the API without what is nested in it. ``needs`` and ``then``
     are the steps of its scope that it waits for and that wait for it; ``before`` and ``after`` those beside it.
-    ``members`` are an instance's steps, or of a construct's instances the first and those that ask for attention;
-    ``tally`` counts all of them by status. ``reports`` are the newest of this very path, newest first, ``reported``
+    ``members`` are an instance's steps, or a construct's instances: all of a few, of many those that ask for attention
+    and then the first ones. ``tally`` counts all of them by status. ``reports`` are the newest of this very path, newest first, ``reported``
     how many there are.
     """
 
@@ -184,19 +185,26 @@ def _at_instance(run_pk: int, pk: int, path: Path, plan: Plan, metadata: list[Do
 
 
 def _instances(state: StepState, step: Step, path: Path) -> list[Neighbour]:
-    """The first instances of a construct, and those that failed, run or wait; by index. Two statements."""
-    rows = StepInstance.objects.filter(construct=state.pk)
-    first = list(rows.order_by("index")[:MOST_MEMBERS])
-    seen = {row.pk for row in first}
-    asking = rows.filter(Q(status="failed") | Q(n_blocked__gt=0) | Q(n_failed__gt=0) | Q(status="running"))
-    more = [row for row in asking.order_by("index")[: 2 * MOST_MEMBERS] if row.pk not in seen]
-    return [_member(row, step, path) for row in (*first, *more)]
+    """The instances of a construct by index; of many, those that failed, run or wait before the first ones. Two
+    statements at most.
+    """
+    rows = StepInstance.objects.filter(construct=state.pk).order_by("index")
+    first = list(rows[: MOST_MEMBERS + 1])
+    if len(first) <= MOST_MEMBERS:
+        return [_member(row, step, path) for row in first]
+    wanted = Q(n_failed__gt=0) | Q(failures__gt=0) | Q(n_blocked__gt=0) | Q(status="running")
+    asking = list(rows.filter(wanted)[: 2 * MOST_MEMBERS])
+    seen = {row.pk for row in asking}
+    rest = [row for row in first if row.pk not in seen]
+    return [_member(row, step, path) for row in (*asking, *rest[: MOST_MEMBERS // 3])]
 
 
 def _member(row: StepInstance, construct: Step | None, path: Path) -> Neighbour:
     status = "blocked" if row.n_blocked and row.status == "running" else row.status
     name = called(construct, row.instance_id, row.metadata)
-    return Neighbour((*path, row.instance_id), name, row.summary or "", status, row.stale is not None)
+    return Neighbour(
+        (*path, row.instance_id), name, row.summary or "", status, row.stale is not None, row.failures
+    )
 
 
 def _order(plan: Plan, path: Path, scope: dict[str, StepState]) -> list[str]:

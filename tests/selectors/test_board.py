@@ -234,7 +234,7 @@ def test_a_construct_shows_its_instances_and_an_instance_its_steps(reviewer: Cal
     report(reviewer, "p/inst_29/x", "running")
     construct = get_place(caller=reviewer, run_id="r1", path=("p",))
     names = [each.name for each in construct.members]
-    assert (names[0], names[-1], len(names)) == ("paper=p0", "paper=p29", 13)
+    assert names == ["paper=p0", "paper=p29", "paper=p1", "paper=p2", "paper=p3", "paper=p4"]
     assert construct.tally["running"] == 2
     branch = get_place(caller=reviewer, run_id="r1", path=("p", "inst_29"))
     assert (branch.kind, branch.name, branch.type) == ("instance", "paper=p29", "branch")
@@ -245,6 +245,13 @@ def test_a_construct_shows_its_instances_and_an_instance_its_steps(reviewer: Cal
     assert branch.before is not None
     assert branch.before.path == ("p", "inst_28")
     assert branch.after is None
+
+
+def test_a_few_instances_are_all_members_in_their_order(reviewer: Caller) -> None:
+    a_run(reviewer, branches=12)
+    report(reviewer, "p/inst_11/x", "running")
+    construct = get_place(caller=reviewer, run_id="r1", path=("p",))
+    assert [each.name for each in construct.members] == [f"paper=p{number}" for number in range(12)]
 
 
 def test_a_skipped_step_says_why(reviewer: Caller) -> None:
