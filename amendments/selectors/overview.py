@@ -10,6 +10,7 @@ from django.db.models import (
     CharField,
     Count,
     DateTimeField,
+    Exists,
     F,
     IntegerField,
     Max,
@@ -58,6 +59,7 @@ SORTS: dict[Sort, tuple[str, ...]] = {
 
 _RUNS_SHOWN = 4
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+_OVER = 3
 _WAITING = ["waiting_on_human", "paused_for_approval"]
 _UNSEEN = Q(status="failed", acknowledged__isnull=True)
 # Of several runs the one that presses most speaks for the plan: it waits, it failed and nobody has seen it, it runs.
@@ -65,7 +67,7 @@ _PRESSING = Case(
     When(status__in=_WAITING, then=0),
     When(_UNSEEN, then=1),
     When(status="running", then=2),
-    default=3,
+    default=_OVER,
     output_field=IntegerField(),
 )
 _TALLY = tuple(f"n_{status}" for status in STATUSES)
@@ -128,9 +130,30 @@ def list_project_states(*, caller: Caller) -> list[Document]:
 
 
 def _with_state(rows: QuerySet[Workflow, Any]) -> QuerySet[Any, Any]:
-    """``rows`` with ``newest``, what the run that presses most has to say, and ``state``."""
-    told = _of_workflow().order_by("pressing", "-created_at", "-pk").values("told")[:1]
-    return rows.annotate(newest=Subquery(told)).annotate(state=_state())
+    """``rows`` with ``state``: a draft's own, else that of the run that presses most, else the plan's.
+
+    Runs that are over say nothing of an archived plan. The query for runs stands in it once: Django writes an
+    annotation out wherever it is used.
+    """
+    by_run = Case(
+        When(status__in=_WAITING, then=Value("waiting")), default=F("status"), output_field=CharField()
+    )
+    runs = (
+        Run.objects.filter(workflow=OuterRef("pk"))
+        .annotate(pressing=_PRESSING, told=by_run)
+        .filter(Q(pressing__lt=_OVER) | ~Q(workflow__status="archived"))
+        .order_by("pressing", "-created_at", "-pk")
+    )
+    state = Case(
+        When(status="draft", review_state="sent_back", then=Value("sent_back")),
+        When(status="draft", then=Value("draft")),
+        default=Coalesce(
+            Subquery(runs.values("told")[:1]),
+            Case(When(status="archived", then=Value("archived")), default=Value("approved")),
+        ),
+        output_field=CharField(),
+    )
+    return rows.annotate(state=state)
 
 
 def _found_by(q: str | None) -> Q:
@@ -140,45 +163,36 @@ def _found_by(q: str | None) -> Q:
     return search.matching("workflow", q) | Q(pk__in=runs.values("workflow"))
 
 
-def _of_workflow() -> QuerySet[Any, Any]:
-    """The runs of the workflow that the query around it stands at; ``told`` is what they have it say."""
-    told = Case(
-        When(status__in=_WAITING, then=Value("waiting")),
-        When(_UNSEEN, then=Value("unseen")),
-        default=F("status"),
-        output_field=CharField(),
-    )
-    return Run.objects.filter(workflow=OuterRef("pk")).annotate(pressing=_PRESSING, told=told)
-
-
-def _state() -> Case:
-    return Case(
-        When(status="draft", review_state="sent_back", then=Value("sent_back")),
-        When(status="draft", then=Value("draft")),
-        When(newest="unseen", then=Value("failed")),
-        When(newest__in=["waiting", "running"], then=F("newest")),
-        When(status="archived", then=Value("archived")),
-        When(newest__isnull=True, then=Value("approved")),
-        default=F("newest"),
-        output_field=CharField(),
-    )
-
-
 def _sorted(rows: QuerySet[Any, Any], sort: Sort) -> Any:
     if sort == "title":
         return rows.annotate(name=Lower("title"))
     if sort == "waiting":
-        pending = Amendment.objects.filter(run__workflow=OuterRef("pk"), status="pending_approval")
-        never = Value(_NEVER, output_field=DateTimeField())
-        draft = Case(When(state="draft", then=F("review_at")), output_field=DateTimeField())
-        oldest = [
-            draft,
-            Subquery(pending.order_by("created_at").values("created_at")[:1]),
-            *oldest_in_runs(),
-        ]
-        return rows.annotate(waits_since=Least(*(Coalesce(since, never) for since in oldest)))
+        return rows.annotate(waits_since=_waits_since())
     moved = Run.objects.filter(workflow=OuterRef("pk")).order_by("-updated_at").values("updated_at")[:1]
     return rows.annotate(moved_at=Greatest("updated_at", Coalesce(Subquery(moved), "updated_at")))
+
+
+def _waits_since() -> Case:
+    """Since when the oldest of what waits for a person does; the end of time where nothing does.
+
+    What waits is looked for only in workflows with a run in which something does, as its own counts say.
+    """
+    never = Value(_NEVER, output_field=DateTimeField())
+    pending = Amendment.objects.filter(run__workflow=OuterRef("pk"), status="pending_approval")
+    oldest = [
+        Subquery(pending.order_by("created_at").values("created_at")[:1]),
+        *oldest_in_runs(),
+    ]
+    asking = Run.objects.exclude(status__in=["cancelled", "completed"]).filter(
+        _UNSEEN | Q(blocked_on_person__gt=0) | Q(pending_amendment_id__isnull=False),
+        workflow=OuterRef("pk"),
+    )
+    return Case(
+        When(status="draft", review_state="waiting", then=F("review_at")),
+        When(Exists(asking), then=Least(*(Coalesce(since, never) for since in oldest))),
+        default=never,
+        output_field=DateTimeField(),
+    )
 
 
 def _documents(rows: list[Any]) -> list[Document]:
