@@ -74,13 +74,13 @@ def run_page(request: HttpRequest, caller: Caller, run_id: str, where: Path | No
     frame = frame_of(caller, run_id, "graph")
     here, wanted = frame["here"], "/".join(where) if where else request.GET.get("step", "")
     opened = request.GET.getlist("open")[:MOST_OPENED]
-    nodes = get_board(caller=caller, run_id=run_id)
+    # Read and drawn when the template comes to it: the panel alone needs neither the tree nor the drawing.
+    nodes: Any = SimpleLazyObject(lambda: get_board(caller=caller, run_id=run_id))
     beside = (
         _beside(request, caller, run_id, get_place(caller=caller, run_id=run_id, path=any_path(wanted)))
         if wanted
         else _overview(caller, run_id, nodes, here)
     )
-    # Drawn when the template comes to it: the panel alone needs no drawing.
     graph = SimpleLazyObject(lambda: _drawn(caller, run_id, here, wanted, opened))
     return (
         frame

@@ -421,3 +421,13 @@ def test_long_metadata_is_cut_where_it_is_shown_and_left_to_the_api(
     assert "0, 1, 2, 3, 4, 5, 6, 7, 8" in panel
     report(reviewer, "t2", metadata={"note": "n" * 50_000})
     assert "Too long for a page" in page(client, "", step="t2")
+
+
+def test_the_panel_alone_reads_no_tree(web_as: WebAs, vic: User) -> None:
+    made = run_row(*STEPS)
+    instance_rows(made, StepState.objects.get(run=made, step_id="p"), 50)
+    client = web_as(vic)
+    whole = statements(client, "/runs/r1?step=a")
+    with CaptureQueriesContext(connection) as caught:
+        client.get("/runs/r1?step=a", HTTP_HX_REQUEST="true", HTTP_HX_TARGET="panel")
+    assert len(caught) <= whole - 12
