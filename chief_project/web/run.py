@@ -491,6 +491,7 @@ def _beside(request: HttpRequest, caller: Caller, run_id: str, place: Place) -> 
         "failure_rule": FAILURE_RULES.get(step.on_instance_failure or "", "") if step else "",
         "ask": (ask := _ask(request, caller, place)),
         "unsent": _unsent(request, ask),
+        "decided": _decided(place),
         "criteria": criteria,
         "met": sum(each["proof"] is not None for each in criteria),
         "place_facts": _facts(state["metadata"]),
@@ -552,6 +553,13 @@ def _ask(request: HttpRequest, caller: Caller, place: Place) -> Context | None:
         "note": typed.get("note", ""),
         "may": caller.may(Right.DECIDE),
     }
+
+
+def _decided(place: Place) -> list[tuple[str, str]]:
+    """What a decision said in each field, by the field's label."""
+    made = place.state.get("checkpoint") or {}
+    labels = {field.name: field.label for field in place.step.fields} if place.step else {}
+    return [(labels.get(name) or name, value) for name, value in (made.get("response") or {}).items()]
 
 
 def _unsent(request: HttpRequest, ask: Context | None) -> list[str]:
