@@ -105,7 +105,7 @@ class Places:
     """The addresses of ``names()`` at a site with the demo's work."""
 
     def __init__(self, site: Site) -> None:
-        self._ask = site.person("owner")
+        self._ask = site.harness
         self._routes = {str(route.name): route for route in routes()}
         self._ids: dict[tuple[str, str], str] = {}
 

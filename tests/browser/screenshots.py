@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import django
@@ -23,11 +24,15 @@ from playwright.sync_api import Browser, Page
 from tests.browser.browsers import CHROMIUM, HEIGHTS, WHERE_FROM, Watch, a_browser, a_context, sign_in
 from tests.browser.places import Places, names
 from tests.browser.sites import Site
+from tests.plans import task
 from tests.servers import ROOT, a_server
 
 THEMES = ("light", "dark")
 EMPTY = ("/", "/workflows", "/templates", "/projects", "/policies", "/audit", "/tokens")
-EXPECTED = re.compile(r"status of (401|404)")
+# The bar at the bottom of a phone would stand across the middle of a picture that is longer than the phone.
+HIDE_BAR = """hidden => { const bar = document.querySelector(".rail nav");
+    if (bar && getComputedStyle(bar).position === "fixed") bar.style.visibility = hidden ? "hidden" : ""; }"""
+EXPECTED = re.compile(r"status of (401|404|409|412)")
 
 
 class Camera:
@@ -39,6 +44,7 @@ class Camera:
         self.problems: list[str] = []
 
     def shoot(self, page: Page, name: str, width: int, *, whole: bool = True) -> None:
+        page.evaluate(HIDE_BAR, whole)
         for theme in THEMES:
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             page.screenshot(
@@ -48,6 +54,7 @@ class Camera:
                 caret="hide",
             )
             self.shots += 1
+        page.evaluate(HIDE_BAR, False)
         wide = page.evaluate("document.documentElement.scrollWidth")
         if whole and wide > width:
             self.problems.append(f"{name} at {width}: scrolls sideways ({wide} px)")
@@ -105,8 +112,6 @@ def pages(camera: Camera, browser: Browser, only: list[str]) -> None:
             camera.visit(page, name, "/signin")
         for name in wanted("sign-in-link"):
             camera.visit(page, name, link)
-        for name in wanted("refused-sign-in"):
-            camera.visit(page, name, "/signin", _wrong_password)
         sign_in(page, link)
         places = Places(demo)
         for name in wanted(*names()):
@@ -114,8 +119,17 @@ def pages(camera: Camera, browser: Browser, only: list[str]) -> None:
             camera.visit(page, name.replace(":", "-"), places.path(name))
         for name in wanted("refused-not-found"):
             camera.visit(page, name, "/workflows/wf_nobody")
-        for name in wanted("keys-dialog"):
-            camera.visit(page, name, "/", lambda there: there.keyboard.press("?"))
+        acts: dict[str, Callable[[Page], object]] = {
+            "keys-dialog": lambda there: there.keyboard.press("?"),
+            "refused-moved-on": partial(_moved_on, demo),
+            "refused-decided": partial(_decided, demo),
+            "tokens-made": _made_a_token,
+        }
+        for name in wanted(*acts):
+            camera.visit(page, name, "/", acts[name])
+        page.context.clear_cookies()
+        for name in wanted("refused-sign-in"):
+            camera.visit(page, name, "/signin", _wrong_password)
         camera.problems += [problem for problem in watch.left() if not EXPECTED.search(problem)]
         context.close()
         context = a_context(browser, empty.url)
@@ -131,6 +145,36 @@ def _wrong_password(page: Page) -> None:
     page.get_by_label("Password").fill("not the one")
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_load_state()
+
+
+def _moved_on(site: Site, page: Page) -> None:
+    """Approve a revision that isn't the newest any more."""
+    steps = [task("find", goal="Find out who still calls the old address"), task("tell", depends_on=["find"])]
+    workflow_id = site.harness.plan("Retire the old address", steps, project="platform")
+    page.goto(f"/workflows/{workflow_id}")
+    steps[0]["goal"] = "Find out who still calls the old address, and how often"
+    site.harness.put(f"/workflows/{workflow_id}", {"title": "Retire the old address", "steps": steps})
+    page.get_by_role("button", name="Approve revision 1").click()
+    page.get_by_role("alert").wait_for()
+
+
+def _decided(site: Site, page: Page) -> None:
+    """Send a plan back that was approved meanwhile."""
+    workflow_id = site.harness.plan(
+        "Retire the old address", [task("find"), task("tell")], project="platform"
+    )
+    page.goto(f"/workflows/{workflow_id}")
+    site.person("reviewer").post(f"/workflows/{workflow_id}/approve", {"decided_by": "reviewer"})
+    page.get_by_label("Reason", exact=False).fill("First say who is told.", force=True)
+    page.get_by_role("button", name="Send back").click()
+    page.get_by_role("alert").wait_for()
+
+
+def _made_a_token(page: Page) -> None:
+    page.goto("/tokens")
+    page.get_by_label("Name").fill(f"laptop {page.viewport_size}"[:40])
+    page.get_by_role("button", name="Make token").click()
+    page.get_by_text("shown").first.wait_for()
 
 
 def main() -> None:

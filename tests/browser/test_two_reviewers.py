@@ -64,3 +64,34 @@ def test_a_checkpoint_of_a_run_that_is_cancelled_leaves_the_page(
     expect(card(page, title)).to_contain_text("Look at look")
     person.post(f"/runs/{run_id}/cancel", {"decided_by": "owner", "reason": "No door any more."})
     expect(card(page, title)).to_contain_text("cancelled by owner")
+
+
+AT_ONCE = 50
+# Sent from the page itself, with its own token; answers status and text of each.
+RACE = """([address, times]) => Promise.all(Array.from({ length: times }, async (_, number) => {
+    const form = document.querySelector("form.verdict");
+    const body = new URLSearchParams(new FormData(form));
+    body.set("reason", `reason ${number}`);
+    const answer = await fetch(address, { method: "POST", body });
+    return [answer.status, await answer.text()];
+}))"""
+
+
+def test_of_fifty_decisions_at_once_one_wins_and_the_others_are_told_whose(
+    page_of: PageOf, harness: Harness, allow: Allow
+) -> None:
+    workflow_id = harness.plan("Choose one", [task("choose")])
+    mine, theirs = page_of("owner"), page_of("reviewer")
+    for page in (mine, theirs):
+        allow(page, "status of 409")
+        page.goto(f"/workflows/{workflow_id}")
+    for page in (mine, theirs):  # both begin before either is waited for
+        given = [f"/workflows/{workflow_id}/approve", AT_ONCE // 2]
+        page.evaluate(f"(given) => {{ window.raced = ({RACE})(given) }}", given)
+    answers = [answer for page in (mine, theirs) for answer in page.evaluate("window.raced")]
+    assert sorted(status for status, _ in answers) == [200] + [409] * (AT_ONCE - 1)
+    winner = harness.get(f"/workflows/{workflow_id}/versions")[0]["by"]
+    lost = [text for status, text in answers if status == 409]
+    assert all(f"{winner} has approved it already" in text for text in lost)
+    mine.reload()
+    expect(mine.locator(".facts")).to_contain_text("Approved, version 1")
