@@ -249,4 +249,6 @@ def _waited_for(span: Span) -> str:
 def _clock(moment: datetime) -> str:
     local, today = timezone.localtime(moment), timezone.localtime(timezone.now())
     time = dateformat.format(local, pgettext("time format", "H:i"))
-    return time if local.date() == today.date() else f"{dateformat.format(local, 'j M')} {time}"
+    if local.date() == today.date():
+        return time
+    return f"{dateformat.format(local, pgettext('axis of days', 'j M'))} {time}"

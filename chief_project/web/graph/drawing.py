@@ -255,7 +255,7 @@ def _node(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
     if node.shape in {"loop", "parallel", "tally"}:
         return _container(node, lit, owner, depth)
     on = lit.selected == node.id
-    classes = "node"
+    classes = "node" + _has_stale(node)
     if node.shape == "fold":
         classes += " g-fold"
     if node.state:
@@ -416,7 +416,7 @@ def _fold_foot(node: Node) -> Raw:
     for count in node.counts:
         if not count.count:
             continue
-        shown = f"{count.count:,}"
+        shown = words.number(count.count)
         parts.append(
             element(
                 "g",
@@ -427,6 +427,11 @@ def _fold_foot(node: Node) -> Raw:
         )
         x += 16 + width(shown, 12) + 10
     return joined(parts)
+
+
+def _has_stale(node: Node) -> str:
+    """A box of many, some of which are stale: the filter leaves it as it is."""
+    return " has-stale" if any(badge.icon == "stale" for badge in node.badges) else ""
 
 
 def _corners(node: Node) -> Raw:
@@ -482,7 +487,10 @@ def _container(node: Node, lit: Lit, owner: str, depth: int) -> Raw:
             element(
                 "a",
                 {
-                    "class": "node" + (" s-stale" if node.stale else "") + (" is-selected" if on else ""),
+                    "class": "node"
+                    + (" s-stale" if node.stale else "")
+                    + _has_stale(node)
+                    + (" is-selected" if on else ""),
                     "href": node.href,
                     "data-id": node.id,
                     "data-in": owner or None,
@@ -562,7 +570,11 @@ def _head(node: Node) -> list[Raw]:
 
 
 def _inside(lane: Lane, x: float, y: float, lit: Lit, owner: str, depth: int) -> Raw:
-    return element("g", {"transform": f"translate({x:g} {y:g})"}, _scope(lane.scope, lit, owner, depth + 1))
+    return element(
+        "g",
+        {"class": "g-stale" if lane.state == "stale" else None, "transform": f"translate({x:g} {y:g})"},
+        _scope(lane.scope, lit, owner, depth + 1),
+    )
 
 
 def _lanes(node: Node, lit: Lit, depth: int) -> Raw:
@@ -573,12 +585,33 @@ def _lanes(node: Node, lit: Lit, depth: int) -> Raw:
         if number:
             path = f"M{x + 0.5:g} {node.y + HEAD}V{node.y + node.height}"
             parts.append(element("path", {"class": "g-lane", "d": path}))
+        if lane.state == "stale":
+            parts.append(_stale_lane(node, lane))
         if lane.head:
             room = lane.width - 2 * LANE_PAD
             parts.append(_lane_head(lane, x + LANE_PAD, node.y + HEAD, room, node, lit, short))
         inset = (lane.width - lane.scope.width) / 2
         parts.append(_inside(lane, round(x + inset), node.y + HEAD + lane_top(node), lit, node.id, depth))
     return joined(parts)
+
+
+def _stale_lane(node: Node, lane: Lane) -> Raw:
+    """The ground of a branch that doesn't count, beneath its boxes."""
+    hatched = {
+        "fill": "url(#hatch-stale)",
+        "x": node.x + lane.x + 1,
+        "y": node.y + HEAD,
+        "width": lane.width - 2,
+        "height": node.height - HEAD - 1,
+    }
+    back = {
+        "class": "g-textback",
+        "x": node.x + lane.x + 5,
+        "y": node.y + HEAD + 5,
+        "width": lane.width - 10,
+        "height": 20,
+    }
+    return element("g", {"class": "g-stale"}, element("rect", hatched), element("rect", back))
 
 
 def _lane_head(lane: Lane, x: float, y: float, room: float, node: Node, lit: Lit, short: bool) -> Raw:
@@ -652,7 +685,7 @@ def _return_edge(node: Node, body: Scope, x: float, y: float, lit: Lit) -> Raw:
         [
             _line([*start, *end], "", on, last.id, first.id, again=node.id),
             *(
-                _text("g-sm", right + 10, round(top + LINE * number), line)
+                _text("g-sm g-note", right + 10, round(top + LINE * number), line)
                 for number, line in enumerate(node.again)
             ),
         ]
@@ -662,7 +695,7 @@ def _return_edge(node: Node, body: Scope, x: float, y: float, lit: Lit) -> Raw:
 def _past(node: Node) -> Raw:
     """The iterations as links, oldest first; where there is no room for all, the newest."""
     x, y = node.x + 14.0, node.y + HEAD + 21
-    parts = [_text("g-sm", x, y, node.about)]
+    parts = [_text("g-sm g-note", x, y, node.about)]
     x += width(node.about, 12) + 14
     room = node.x + node.width - 12 - x
     shown: list[tuple[Named, float]] = []
@@ -696,7 +729,7 @@ def _past(node: Node) -> Raw:
 def _tally(node: Node, lit: Lit) -> Raw:
     """Many alike: the total, a bar, a row per state, then by name what needs eyes."""
     x, y, wide = node.x + 12, node.y + HEAD, node.width - 24
-    total = f"{node.total:,}"
+    total = words.number(node.total)
     parts = [
         _text("g-big", x, y + 32, total),
         _text("g-sm", x + round(width(total, 26, bold=True)) + 10, y + 32, clip(node.about, wide - 70, 12)),
@@ -734,7 +767,7 @@ def _tally(node: Node, lit: Lit) -> Raw:
                 "a" if count.href else "g",
                 attributes,
                 _icon(count.state if count.count else _NONE.get(count.state, count.state), x, row - 11, 13),
-                _text("g-num", x + 50, row, f"{count.count:,}", end=True),
+                _text("g-num", x + 50, row, words.number(count.count), end=True),
                 _text("g-sm", x + 60, row, count.word),
             )
         )

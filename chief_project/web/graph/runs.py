@@ -23,7 +23,7 @@ from chief_project.web.graph.parts import (
 )
 from chief_project.web.graph.plans import container
 from chief_project.web.graph.scene import HEAD, Badge, Count, Lane, Named, Node, Scope
-from chief_project.web.graph.text import plain
+from chief_project.web.graph.text import plain, spoken
 from runs.domain.paths import parameters_of
 from workflows.domain.plan import Plan, Step
 
@@ -162,7 +162,7 @@ class _Run:
                 lanes=[self._lane(step, instance, path, place) for instance in instances],
             )  # fmt: skip
             _level(node.lanes)
-        node.goal = plain(goal)
+        node.goal = spoken(goal)
         room = self.voice.state("completed") + "      "
         node.width = max(node.width, head_width(step.id, goal, room) if node.shape != "tally" else 0)
         return node
@@ -176,7 +176,7 @@ class _Run:
         return self.scope(step, instance.get("step_states") or {}, instance.get("body"), inner)
 
     def _lane(self, step: Step, instance: State, path: str, place: Place) -> Lane:
-        told = instance_state(instance)
+        told = _shown_state(instance)
         own = f"{path}/{instance['instance_id']}"
         name, short = instance_name(step, instance), instance_name(step, instance, named=False)
         return Lane(
@@ -193,15 +193,21 @@ class _Run:
     def _loop(self, step: Step, instances: Sequence[State], path: str, href: str, place: Place) -> Node:
         latest = instances[-1]
         node = Node(
-            id=path, href=href, shape="loop", name=step.id, goal=plain(step.goal), width=0, height=0,
-            lanes=[Lane(self._inside(step, latest, path, place), id=f"{path}/{latest['instance_id']}")],
+            id=path, href=href, shape="loop", name=step.id, goal=spoken(step.goal), width=0, height=0,
+            lanes=[
+                Lane(
+                    self._inside(step, latest, path, place),
+                    id=f"{path}/{latest['instance_id']}",
+                    state=_shown_state(latest),
+                )
+            ],
             again=loop_lines(step.exit_when),
             about=words.iterations_word(len(instances)),
         )  # fmt: skip
         if len(instances) > 1:
             node.backs = 1
             for instance in instances[-12:]:
-                told = instance_state(instance)
+                told = _shown_state(instance)
                 own = f"{path}/{instance['instance_id']}"
                 node.past.append(
                     Named(told, self.voice.state(told), str(instance["index"] + 1), self.links.href(own), own)
@@ -212,7 +218,7 @@ class _Run:
         told = [instance_state(instance) for instance in instances]
         names = [param.name for param in step.instance_params]
         node = Node(
-            id=path, href=href, shape="tally", name=step.id, goal=plain(step.goal), width=TALLY_WIDTH,
+            id=path, href=href, shape="tally", name=step.id, goal=spoken(step.goal), width=TALLY_WIDTH,
             height=TALLY_HEIGHT, total=len(instances), about=words.branches_word(len(instances), names), backs=1,
             counts=self._counts(Counter(told), path),
         )  # fmt: skip
@@ -231,6 +237,8 @@ class _Run:
             for state, instance in zip(told, instances, strict=True)
         ]
         node.named, node.more = _named(eyes, named)
+        if stale := sum(bool(instance.get("stale")) for instance in instances):
+            node.badges.append(Badge("stale", stale, f"{stale} {self.voice.state('stale')}"))
         return node
 
     def _by_name(self, fold: Fold, told: Sequence[str]) -> str:
@@ -260,7 +268,7 @@ class _Run:
         if many and len(fold.members) > MOST_LANES:
             goal = title(fold_title(self.plan, fold))
             node = Node(
-                id=own, href=self.links.open_href(fold.id), shape="tally", name="", goal=plain(goal),
+                id=own, href=self.links.open_href(fold.id), shape="tally", name="", goal=spoken(goal),
                 width=TALLY_WIDTH, height=TALLY_HEIGHT, total=len(fold.steps), backs=1, covers=covers,
                 icon="fold", hides=fold.steps, about=words.steps_word(len(fold.steps)).split(" ", 1)[-1], counts=self._counts(counts, own),
             )  # fmt: skip
@@ -280,7 +288,7 @@ class _Run:
         node.state = "running" if worst in {"pending", "skipped"} and counts.get("completed") else worst
         node.word = self.voice.state(node.state)
         if worst in {"waiting", "failed"} and counts[worst] < len(told):
-            node.word = f"{counts[worst]:,} {self.voice.counted(worst)}"
+            node.word = f"{words.number(counts[worst])} {self.voice.counted(worst)}"
         if stale:
             node.badges.append(Badge("stale", stale, f"{stale} {self.voice.state('stale')}"))
         return node
@@ -332,6 +340,11 @@ def instance_state(instance: State) -> str:
     if status == "running" and any(_waiting_inside(each) for each in instance["step_states"].values()):
         return "waiting"
     return status
+
+
+def _shown_state(instance: State) -> str:
+    """What its own mark says: one that is stale doesn't count, whatever became of it."""
+    return "stale" if instance.get("stale") else instance_state(instance)
 
 
 def _waiting_inside(state: State) -> int:

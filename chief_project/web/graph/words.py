@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
@@ -51,9 +52,14 @@ _COUNTED = {
 }
 
 
+def number(count: int) -> str:
+    """``12,304``, or as the reader's language writes it."""
+    return number_format(count, use_l10n=True, force_grouping=True)
+
+
 def steps_word(count: int) -> str:
     """So many steps."""
-    return ngettext("%(count)s step", "%(count)s steps", count) % {"count": f"{count:,}"}
+    return ngettext("%(count)s step", "%(count)s steps", count) % {"count": number(count)}
 
 
 def facts_word(count: int) -> str:
@@ -123,7 +129,7 @@ def amendment_label(kinds: Sequence[str], again: int) -> str:
 
 def more_word(count: int) -> str:
     """What isn't named."""
-    return ngettext("and %(count)s more", "and %(count)s more", count) % {"count": f"{count:,}"}
+    return ngettext("and %(count)s more", "and %(count)s more", count) % {"count": number(count)}
 
 
 def lane_per(names: Sequence[str]) -> str:
@@ -145,7 +151,7 @@ def note(level: str, boxes: int, hidden: int, implied: int) -> str | None:
         said += [
             _HOW.get(level, _by_words)(),
             ngettext("%(count)s step is folded.", "%(count)s steps are folded.", hidden)
-            % {"count": f"{hidden:,}"},
+            % {"count": number(hidden)},
             ngettext("%(boxes)s box is drawn.", "%(boxes)s boxes are drawn.", boxes) % {"boxes": boxes},
             _("Open a box to see its steps."),
         ]
