@@ -323,6 +323,35 @@ def test_a_stale_step_is_hatched_and_says_so() -> None:
     assert any(a.get("fill") == "url(#hatch-stale)" for _, a, _ in tree.found)
 
 
+def test_a_stale_branch_or_iteration_says_so_and_keeps_its_boxes_under_the_filter() -> None:
+    mark = {"reason": "x"}
+    branches = [instance(n, "running", state("b", "running"), stale=mark if n else None) for n in range(2)]
+    of = plan(task("a", type="parallel", body=("b",)), task("b"))
+    _, tree = drawn_run(of, run_of(state("a", "running", instances=branches)))
+    heads = {name: tree.boxes()[f"a/{name}"] for name in ("inst_00", "inst_01")}
+    assert "s-running" in str(heads["inst_00"]["class"])
+    assert "s-stale" in str(heads["inst_01"]["class"])
+    assert str(heads["inst_01"]["aria-label"]).endswith("Stale")
+    assert sum(a.get("class") == "g-stale" for _, a, _ in tree.found) == 2, "its ground, and its boxes"
+
+    rounds = [instance(n, "completed", state("b", "completed"), kind="iteration") for n in range(2)]
+    rounds[0]["stale"] = mark
+    of = plan(task("a", type="loop", body=("b",)), task("b"))
+    _, tree = drawn_run(of, run_of(state("a", "running", instances=rounds)))
+    assert tree.boxes()["a/inst_00"]["aria-label"] == "1, Stale"
+    assert not any(a.get("class") == "g-stale" for _, a, _ in tree.found), "the last round counts"
+
+    many = [instance(n, "completed", state("b", "completed"), stale=None if n else mark) for n in range(9)]
+    of = plan(task("a", type="parallel", body=("b",)), task("b"))
+    _, tree = drawn_run(of, run_of(state("a", "running", instances=many)))
+    assert "has-stale" in str(tree.boxes()["a"]["class"])
+
+
+def test_a_goal_is_drawn_without_the_marks_of_code_and_strong_text() -> None:
+    _, tree = drawn(plan(task("a", "Read `orders.v1` and **all** of 2 * 3 * 4, `not")))
+    assert tree.boxes()["a"]["aria-label"] == "a: Read orders.v1 and all of 2 * 3 * 4, `not"
+
+
 def test_up_to_eight_branches_are_lanes_named_by_their_parameters() -> None:
     drawing, tree = drawn_run(PAPERS, papers(8))
     assert "read/inst_07/check" in tree.boxes()

@@ -10,7 +10,7 @@ from chief_project.web.graph.parts import Links, box_height, filled, title
 from chief_project.web.graph.plans import plan_scene
 from chief_project.web.graph.runs import run_scene
 from chief_project.web.graph.scene import Node, Scope
-from chief_project.web.graph.text import plain, width, wrap
+from chief_project.web.graph.text import spoken, width, wrap
 from workflows.domain.diff import plan_diff
 from workflows.domain.plan import Plan, Step
 
@@ -186,7 +186,7 @@ def _words_of(node: Node, step_id: str, two: Both, view: str) -> None:
     goals = {"before": two.before.by_id[step_id].goal, "after": two.plan.by_id[step_id].goal}
     if node.lanes or node.shape == "tally":
         if view == "before":
-            node.goal = plain(goals["before"])
+            node.goal = spoken(goals["before"])
         return
     room = node.width - 20 - (28 if node.shape == "checkpoint" else 0)
     lines = {
@@ -195,4 +195,4 @@ def _words_of(node: Node, step_id: str, two: Both, view: str) -> None:
     }
     shown = "before" if view == "before" else "after"
     node.height = max(node.height, *(box_height(len(each)) for each in lines.values()))
-    node.lines, node.goal = lines[shown], plain(filled(goals[shown], node.values))
+    node.lines, node.goal = lines[shown], spoken(filled(goals[shown], node.values))

@@ -18,7 +18,7 @@ from chief_project.web.graph.scene import (
     groups_of,
     reduced,
 )
-from chief_project.web.graph.text import clip, clip_middle, plain, width, wrap
+from chief_project.web.graph.text import clip, clip_middle, plain, spoken, width, wrap
 from workflows.domain.plan import Plan, Step
 
 WIDTHS = ((4, 220), (6, 188))
@@ -65,7 +65,7 @@ def facts_text(metadata: Mapping[str, Any]) -> str:
 
 def title(goal: str) -> str:
     """A goal whose first word, where it is a long dotted name, is told by its end."""
-    first, space, rest = plain(goal[:600]).partition(" ")
+    first, space, rest = spoken(goal[:600]).partition(" ")
     if len(first) <= 36:
         return first + space + rest
     parts = _JOINTS.findall(first)
@@ -83,7 +83,7 @@ def box(step: Step, *, id: str, href: str, wide: int, goal: str, small: bool) ->
     size = 12 if small else 13
     lines = wrap(title(goal), wide - 20, 3 if small else 2, size)
     node = Node(
-        id=id, href=href, shape=shape, name=step.id, goal=plain(goal), width=wide,
+        id=id, href=href, shape=shape, name=step.id, goal=spoken(goal), width=wide,
         height=box_height(len(lines)), lines=lines, small=small,
     )  # fmt: skip
     if shape == "checkpoint":
@@ -136,7 +136,7 @@ def fold_box(plan: Plan, fold: Fold, *, id: str, links: Links, wide: int, small:
         lines = tuple(clip(title(end), wide - 20, size) for end in ends)
     return Node(
         id=id, href=links.open_href(fold.id), shape="fold", name=words.steps_word(len(fold.steps)),
-        goal=plain(goal), width=wide, height=box_height(len(lines)) + 18, lines=lines, small=small, backs=1,
+        goal=spoken(goal), width=wide, height=box_height(len(lines)) + 18, lines=lines, small=small, backs=1,
         covers=frozenset(fold.steps), total=len(fold.steps), about=_range(fold), hides=fold.steps,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from chief_project.web.graph.parts import (
     step_width,
 )
 from chief_project.web.graph.scene import Lane, Node, Scope
-from chief_project.web.graph.text import plain
+from chief_project.web.graph.text import plain, spoken
 from workflows.domain.plan import Plan, Step
 
 
@@ -66,7 +66,7 @@ def container(step: Step, *, id: str, href: str, scope: Scope) -> Node:  # noqa:
     """A loop or a parallel as it was planned: its body once."""
     about = "" if step.type == "loop" else words.lane_per([param.name for param in step.instance_params])
     return Node(
-        id=id, href=href, shape=step.type, name=step.id, goal=plain(step.goal),
+        id=id, href=href, shape=step.type, name=step.id, goal=spoken(step.goal),
         width=head_width(step.id, step.goal, about), height=0, about=about, lanes=[Lane(scope)],
         again=loop_lines(step.exit_when) if step.type == "loop" else (), backs=0 if step.type == "loop" else 1,
     )  # fmt: skip
