@@ -19,12 +19,12 @@ NOTIFIABLE = ("draft", "amendment", "checkpoint", "question", "failed_run")
 class Preferences:
     """One person's, or what holds for whoever chose nothing.
 
-    ``time_zone`` is an IANA name that this machine knows. ``language`` is one of ``LANGUAGES``, or None: what the
-    browser asks for. ``notify`` holds kinds of ``NOTIFIABLE`` that an open page tells the person of; Chief sends no
+    ``time_zone`` is an IANA name that this machine knows, or None: the browser's. ``language`` is one of
+    ``LANGUAGES``, or None: what the browser asks for. ``notify`` holds kinds of ``NOTIFIABLE`` that an open page tells the person of; Chief sends no
     mail.
     """
 
-    time_zone: str
+    time_zone: str | None = None
     language: str | None = None
     theme: str = "system"
     keys: bool = True
@@ -47,10 +47,10 @@ def preferences_of_user(user_id: int | None) -> Preferences:
     """The user's preferences, the defaults where there are none: one statement, or none for None."""
     row = None if user_id is None else models.Preferences.objects.filter(user_id=user_id).first()
     if row is None:
-        return Preferences(time_zone=settings.TIME_ZONE)
+        return Preferences()
     return Preferences(
         # A machine that the database moved to may know fewer zones.
-        time_zone=row.time_zone if row.time_zone in time_zones() else settings.TIME_ZONE,
+        time_zone=row.time_zone if row.time_zone in time_zones() else None,
         language=row.language if row.language in LANGUAGES else None,
         theme=row.theme,
         keys=row.keys,

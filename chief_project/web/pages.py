@@ -27,7 +27,7 @@ from django.views.decorators.http import require_POST, require_safe
 from amendments.selectors.waiting import count_waiting_by_project
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import ChiefError, Forbidden, NotFound
-from chief_project.shared.preferences import Preferences, preferences_of_user
+from chief_project.shared.preferences import Preferences, preferences_of_user, time_zones
 from chief_project.shared.principals import caller_of_session
 
 Build = Callable[..., dict[str, Any] | HttpResponseBase]
@@ -35,6 +35,7 @@ View = Callable[..., HttpResponseBase]
 
 THEMES = frozenset({"light", "dark"})
 THEME_COOKIE = "chief_theme"
+ZONE_COOKIE = "chief_zone"
 
 
 class Screen:
@@ -172,8 +173,14 @@ def reading_as(request: HttpRequest, caller: Caller) -> Iterator[None]:
     """In the reader's language and time zone."""
     preferences = preferences_of(request, caller)
     language = preferences.language or get_language_from_request(request)
-    with translation.override(language), timezone.override(ZoneInfo(preferences.time_zone)):
+    with translation.override(language), timezone.override(ZoneInfo(zone_of(request, preferences))):
         yield
+
+
+def zone_of(request: HttpRequest, preferences: Preferences) -> str:
+    """The zone that was chosen, else the browser's, which a script tells; the instance's where none is told."""
+    told = preferences.time_zone or request.COOKIES.get(ZONE_COOKIE, "")
+    return told if told in time_zones() else settings.TIME_ZONE
 
 
 def signed_out(request: HttpRequest) -> HttpResponse:

@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
@@ -15,11 +14,18 @@ from django.utils.translation import gettext as _
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.clock import now
-from chief_project.shared.preferences import LANGUAGES, NOTIFIABLE, THEMES, preferences_of, time_zones
+from chief_project.shared.preferences import (
+    LANGUAGES,
+    NOTIFIABLE,
+    THEMES,
+    Preferences,
+    preferences_of,
+    time_zones,
+)
 from chief_project.shared.services.end_other_sessions import end_other_sessions
 from chief_project.shared.services.update_preferences import update_preferences
 from chief_project.web.forms import flag, text
-from chief_project.web.pages import THEME_COOKIE, action, page
+from chief_project.web.pages import THEME_COOKIE, action, page, zone_of
 
 
 @page("pages/profile.html")
@@ -31,8 +37,9 @@ def profile_page(request: HttpRequest, caller: Caller) -> dict[str, Any]:
         "section": "profile",
         "kept": kept,
         "zones": zones,
-        "zone_of_instance": settings.TIME_ZONE,
-        "another_zone": kept.time_zone not in {name for _area, places in zones for name, _words in places},
+        "zone_of_browser": zone_of(request, Preferences()),
+        "another_zone": kept.time_zone is not None
+        and kept.time_zone not in {name for _area, places in zones for name, _words in places},
         "languages": LANGUAGES,
         "browsers_language": get_language_from_request(request),
         "themes": THEMES,

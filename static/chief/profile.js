@@ -1,14 +1,4 @@
-// The profile: the browser's own time zone, and whether it may notify. Nothing here is needed to save.
-const zone = (() => { try { return Intl.DateTimeFormat().resolvedOptions().timeZone; } catch { return ""; } })();
-const line = document.querySelector("[data-zone]");
-const select = document.getElementById("time-zone");
-const option = zone && [...(select?.options ?? [])].find((each) => each.value === zone);
-if (line && option && select.value !== zone) {
-  line.querySelector("[data-zone-name]").textContent = zone;
-  line.hidden = false;
-  line.querySelector("[data-zone-use]").addEventListener("click", () => { select.value = zone; line.hidden = true; select.focus(); });
-}
-
+// The profile: whether the browser may notify. Nothing here is needed to save.
 const box = document.querySelector("[data-permission]");
 function show() {
   box.hidden = false;

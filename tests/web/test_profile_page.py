@@ -20,7 +20,7 @@ def test_it_shows_who_one_is_and_what_one_chose(web_as: WebAs, vic: User) -> Non
     assert page.status_code == 200
     said = page.content.decode()
     assert "<b>vic</b>" in said
-    assert '<option value="" selected>As this instance: UTC</option>' in said
+    assert '<option value="" selected>My browser’s: UTC</option>' in said
     assert '<option value="Europe/Berlin">Berlin (UTC+' in said
     assert 'name="theme" value="system" checked' in said
     assert 'name="single_keys" value="1" checked' in said
@@ -47,6 +47,19 @@ def test_what_is_saved_is_kept_and_said(web_as: WebAs, vic: User) -> None:
     assert '<option value="Asia/Tokyo" selected>' in page
     assert 'value="question" checked' in page
     assert AuditEntry.objects.count() == entries
+
+
+def test_who_chose_no_zone_reads_times_in_the_browsers(web_as: WebAs, vic: User) -> None:
+    web = web_as(vic)
+    web.cookies["chief_zone"] = "Asia/Tokyo"
+    assert "My browser’s: Asia/Tokyo" in web.get("/profile").content.decode()
+    assert "Times are in your zone, Asia/Tokyo." in web.get("/audit").content.decode()
+    web.cookies["chief_zone"] = "Mars/Olympus"
+    assert "Times are in your zone, UTC." in web.get("/audit").content.decode()
+    web.cookies["chief_zone"] = "Asia/Tokyo"
+    web.post("/profile/update", FORM | {"time_zone": "UTC"})
+    assert "Times are in your zone, UTC." in web.get("/audit").content.decode()
+    assert '<option value="UTC" selected>' in web.get("/profile").content.decode()
 
 
 def test_the_language_takes_hold_at_once(web_as: WebAs, vic: User) -> None:

@@ -26,7 +26,7 @@ def update_preferences(
     keys: bool = True,
     notify: Collection[str] = (),
 ) -> Preferences:
-    """Keep the caller's preferences, all at once; None for the instance's time zone, and for the browser's language.
+    """Keep the caller's preferences, all at once; None for the browser's time zone and language.
 
     Unaudited, like what a person has read: nobody's work depends on it, and the audit is no record of people's habits.
     """
