@@ -165,14 +165,15 @@ def _decided(site: Site, page: Page) -> None:
     )
     page.goto(f"/workflows/{workflow_id}")
     site.person("reviewer").post(f"/workflows/{workflow_id}/approve", {"decided_by": "reviewer"})
-    page.get_by_label("Reason", exact=False).fill("First say who is told.", force=True)
+    page.get_by_text("Add a reason").click()
+    page.locator("#reason").fill("First say who is told.")
     page.get_by_role("button", name="Send back").click()
     page.get_by_role("alert").wait_for()
 
 
 def _made_a_token(page: Page) -> None:
     page.goto("/tokens")
-    page.get_by_label("Name").fill(f"laptop {page.viewport_size}"[:40])
+    page.get_by_label("Name").fill(f"laptop {(page.viewport_size or {}).get('width')}")
     page.get_by_role("button", name="Make token").click()
     page.get_by_text("shown").first.wait_for()
 

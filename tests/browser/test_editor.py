@@ -132,7 +132,7 @@ def test_whoever_was_quicker_is_shown_and_nothing_is_overwritten_unasked(
 
 def test_a_plan_is_written_by_keyboard_alone(page_of: PageOf, harness: Harness) -> None:
     page = page_of("reviewer")
-    page.goto("/workflows/new")
+    page.goto("/new/workflow")
     keys = page.keyboard
     for _ in range(60):
         keys.press("Tab")
@@ -160,7 +160,7 @@ def test_a_plan_is_written_by_keyboard_alone(page_of: PageOf, harness: Harness) 
 
 def test_a_plan_is_written_without_scripts(page_of: PageOf, harness: Harness) -> None:
     page = page_of("reviewer", java_script_enabled=False)
-    page.goto("/workflows/new")
+    page.goto("/new/workflow")
     page.fill("#f-title", "Without scripts")
     page.locator(".ed-lines .ed-line").first.click()
     page.fill("#f-goal", "The bed is dug")
