@@ -72,7 +72,7 @@ _HEARD = 6
 def run_page(request: HttpRequest, caller: Caller, run_id: str, where: Path | None = None) -> Context:
     """The graph, and beside it a step, a branch, or the run itself. ``where`` is that of a form that was refused."""
     frame = frame_of(caller, run_id, "graph")
-    here, wanted = frame["here"], "/".join(where) if where else request.GET.get("step", "")
+    here, wanted = frame["here"], "/".join(where) if where else _asked(request, "step")
     opened = request.GET.getlist("open")[:MOST_OPENED]
     # Read and drawn when the template comes to it: the panel alone needs neither the tree nor the drawing.
     nodes: Any = SimpleLazyObject(lambda: get_board(caller=caller, run_id=run_id))
@@ -122,14 +122,14 @@ def timeline_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
 @page("pages/run_table.html")
 def table_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """Every step and branch, to be narrowed down: what the graph tells, in words."""
-    state, q = request.GET.get("state", ""), request.GET.get("q", "").strip()
+    state, q = _asked(request, "state"), _asked(request, "q")
     stale = state == "stale"
     table = get_table(
         caller=caller,
         run_id=run_id,
         state=state if state in LOOKS else None,
         stale=stale,
-        q=q.replace("\0", "") or None,
+        q=q or None,
         page=_number(request.GET.get("page", "")),
     )
     frame = frame_of(caller, run_id, "table")
@@ -160,7 +160,7 @@ def table_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
 @page("pages/run_reports.html")
 def reports_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """Every report as it was sent, the newest first."""
-    below = request.GET.get("path", "")
+    below = _asked(request, "path")
     reports = list_updates(
         caller=caller,
         run_id=run_id,
@@ -179,7 +179,7 @@ def reports_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
 @page("pages/run_artifacts.html")
 def artifacts_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """Everything the run produced, the newest first."""
-    q = request.GET.get("q", "").strip().replace("\0", "")
+    q = _asked(request, "q")
     made = list_artifacts(caller=caller, run_id=run_id, paging=_paging(request), q=q or None)
     frame = frame_of(caller, run_id, "artifacts")
     return frame | {
@@ -250,7 +250,7 @@ def resolve(request: HttpRequest, caller: Caller, run_id: str, where: Path) -> s
 @action(run_page)
 def answer(request: HttpRequest, caller: Caller, run_id: str, where: Path) -> str:
     """Answer the open question of a step, which goes on at once."""
-    question_id = request.POST.get("question_id", "")
+    question_id = text(request, "question_id") or ""
     answer_question(
         caller=caller,
         run_id=run_id,
@@ -418,6 +418,11 @@ def _link(address: str, **parameters: str | Sequence[str]) -> str:
 
 def _older(cursor: str | None, frame: Context, **kept: str) -> str:
     return _link(_tab(frame["run_id"], frame["tab"]), **kept, cursor=cursor) if cursor else ""
+
+
+def _asked(request: HttpRequest, name: str) -> str:
+    """A parameter of the address, without what no database can look for."""
+    return request.GET.get(name, "").replace("\0", "").strip()
 
 
 def _paging(request: HttpRequest) -> Paging:

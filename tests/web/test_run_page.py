@@ -431,3 +431,24 @@ def test_the_panel_alone_reads_no_tree(web_as: WebAs, vic: User) -> None:
     with CaptureQueriesContext(connection) as caught:
         client.get("/runs/r1?step=a", HTTP_HX_REQUEST="true", HTTP_HX_TARGET="panel")
     assert len(caught) <= whole - 12
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?step=%00",
+        "?step=a%00",
+        "?step=" + "a/" * 200 + "a",
+        "?open=" + "x" * 3000,
+        "/table?q=%00&page=-1",
+        "/table?q=%25_%27%22&state=%3Cscript%3E",
+        "/table?page=99999999999999999999",
+        "/reports?cursor=nonsense",
+        "/reports?path=%00a",
+        "/artifacts?q=%00%F0%9F%98%80",
+        "/timeline?waits=%27",
+    ],
+)
+def test_odd_addresses_are_answered(web_as: WebAs, vic: User, run: None, query: str) -> None:
+    answered = web_as(vic).get(f"/runs/r1{query}")
+    assert answered.status_code in (200, 404, 422)
