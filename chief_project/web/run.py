@@ -113,7 +113,7 @@ def timeline_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
             began=head.run["created_at"],
             ended=head.ended_at if head.run["status"] != "failed" else _over(rows, head),
             now=frame["as_of"],
-            href=lambda where: _link(frame["here"], step="/".join(where)),
+            href=lambda where: _panel(frame["here"], "/".join(where)),
             more_href=lambda around: _table(run_id, "", "/".join(around)),
         ),
     }
@@ -220,6 +220,7 @@ def audit_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
 @page("pages/run_ask.html")
 def cancel_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """Before a run is ended: what becomes of what is under way."""
+    caller.must(Right.DECIDE, "cancel a run")
     return frame_of(caller, run_id, "")
 
 
@@ -408,6 +409,11 @@ def _table(run_id: str, state: str, q: str, number: int = 1) -> str:
 
 def _at(run_id: str, where: Path) -> str:
     return _link(_tab(run_id, "graph"), step="/".join(where))
+
+
+def _panel(here: str, where: str) -> str:
+    """To a step beside the graph: where the panel stands below it, right to the panel."""
+    return f"{_link(here, step=where)}#panel"
 
 
 def _link(address: str, **parameters: str | Sequence[str]) -> str:
@@ -617,7 +623,7 @@ def _row(each: Any, frame: Context) -> Context:
     return {
         "key": "/".join(node.path),
         "node": node,
-        "href": _link(frame["here"], step="/".join(node.path)),
+        "href": _panel(frame["here"], "/".join(node.path)),
         "shown": "/".join(node.names),
         "title": node.goal if node.kind == "step" else _branch_words(node),
         "summary": each.summary,
@@ -645,7 +651,7 @@ def _report(report: Context, here: str) -> Context:
     payload = report["payload"]
     summary = payload.get("summary")
     return report | {
-        "href": _link(here, step=report["path"]),
+        "href": _panel(here, report["path"]),
         "status": payload.get("status"),
         "summary": summary if isinstance(summary, str) else "",
         "rest": [name for name in payload if name not in ("summary", "status")],
@@ -660,7 +666,7 @@ def _artifact(artifact: Context, run_id: str, here: str) -> Context:
         "icon": _icon(artifact["type"]),
         "title": artifact["description"] or artifact["ref"] or artifact["type"],
         "remarks": artifact["remarks"] if comments is None else len(comments),
-        "step_href": _link(here, step=artifact.get("path", "")),
+        "step_href": _panel(here, artifact.get("path", "")),
         "data_facts": _facts(artifact["data"], most=MOST_IN_ROW)
         if isinstance(artifact["data"], dict)
         else None,
@@ -680,7 +686,7 @@ def _told(question: Context, here: str) -> Context:
     response = question["response"] or {}
     labels = {field["name"]: field["label"] or field["name"] for field in question["fields"]}
     return question | {
-        "href": _link(here, step=question.get("path", "")),
+        "href": _panel(here, question.get("path", "")),
         "state": "answered" if question["answered_at"] else "closed" if over else "open",
         "answers": [(labels.get(name, ""), value) for name, value in response.items()],
         "ended": ended,
