@@ -137,7 +137,7 @@ function showCount({ waiting }) {
   }
   document.title = (waiting ? `(${waiting}) ` : "") + document.title.replace(/^\(\d+\) /, "");
   const icon = document.querySelector("link[rel=icon]");
-  const wanted = icon?.dataset[waiting ? "waiting" : "calm"];
+  const wanted = waiting ? icon?.dataset.waiting.replace("0", waiting) : icon?.dataset.calm;
   if (wanted && icon.getAttribute("href") !== wanted) icon.setAttribute("href", wanted);
 }
 

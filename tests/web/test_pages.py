@@ -134,6 +134,15 @@ def test_a_page_is_read_in_the_readers_language_and_zone(web_as: Web, rita: User
     assert 'datetime="2026-01-02T23:30:00.000Z"' in page
 
 
+def test_the_tabs_icon_tells_how_much_waits(web_as: Web, rita: User) -> None:
+    assert 'rel="icon" href="/static/chief/favicon.svg"' in web_as(rita).get("/sample/a").content.decode()
+    icon = web_as(None).get("/favicon-7.svg")
+    assert (icon.status_code, icon["Content-Type"]) == (200, "image/svg+xml")
+    assert icon.content.decode().endswith(">7</text></svg>")
+    assert ">99<" in web_as(None).get("/favicon-1234.svg").content.decode()
+    assert web_as(rita).post("/favicon-7.svg").status_code == 405
+
+
 def test_rest_speaks_english_whatever_the_browser_asks_for(api_as: Callable[..., Any], rita: User) -> None:
     answer = api_as(rita).get("/v1/workflows/none", headers={"Accept-Language": "de"})
     assert "there is no workflow" in answer.json()["error"]["message"]
