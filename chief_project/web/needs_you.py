@@ -355,7 +355,7 @@ def _since(since: Context) -> list[tuple[str, SafeString]]:
     """What changed, as ``(icon, sentence)``."""
     lines: list[tuple[str, SafeString]] = []
     if since["title"]:
-        lines.append(("edit", format_html(_("Another title"))))
+        lines.append(("edit", format_html("{}", _("Another title"))))
     for icon, steps, said in (
         (
             "plusop",
@@ -380,7 +380,7 @@ def _since(since: Context) -> list[tuple[str, SafeString]]:
             ("edit", format_html(ngettext("{n} more step changed", "{n} more steps changed", more), n=more))
         )
     if since["groups"]:
-        lines.append(("edit", format_html(_("Groups changed"))))
+        lines.append(("edit", format_html("{}", _("Groups changed"))))
     return lines
 
 
