@@ -73,10 +73,11 @@ class Watch:
         self._allowed.append(re.compile(pattern))
 
     def left(self) -> list[str]:
-        """What nobody allowed."""
+        """What nobody allowed, since this was asked."""
+        seen, self.problems = self.problems, []
         return [
             problem
-            for problem in self.problems
+            for problem in seen
             if problem.startswith("left the site")
             or not any(known.search(problem) for known in self._allowed)
         ]

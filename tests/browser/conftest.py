@@ -70,6 +70,7 @@ class Contexts:
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
         self._opened: list[tuple[BrowserContext, Watch]] = []
+        self._kept: dict[Any, Page] = {}
 
     def page(self, site: Site, username: str | None = "owner", **options: Any) -> Page:
         """A new context's page; ``options`` are those of ``a_context``. Nobody is signed in with username None."""
@@ -81,15 +82,25 @@ class Contexts:
         self._opened.append((context, Watch(context, site.url)))
         return context.new_page()
 
+    def kept(self, site: Site, **options: Any) -> Page:
+        """The same page for the same ``options``: its browser has the site's files already."""
+        key = (site, *sorted(options.items()))
+        if key not in self._kept:
+            self._kept[key] = self.page(site, **options)
+        return self._kept[key]
+
     def watch(self, page: Page) -> Watch:
         """What goes wrong in a page's context."""
         return next(watch for context, watch in self._opened if context is page.context)
 
-    def close(self) -> list[str]:
-        """Close them all; answers what went wrong."""
+    def problems(self) -> list[str]:
+        """What went wrong since this was asked."""
+        return [problem for _, watch in self._opened for problem in watch.left()]
+
+    def close(self) -> None:
+        """Close them all."""
         for context, _ in self._opened:
             context.close()
-        return [problem for _, watch in self._opened for problem in watch.left()]
 
     def _cookies(self, site: Site, username: str) -> Any:
         context = a_context(self._browser, site.url)
@@ -105,7 +116,15 @@ def contexts(browser: Browser) -> Iterator[Contexts]:
     """All browsers of this test; when it is over, none of their pages may have had a problem."""
     contexts = Contexts(browser)
     yield contexts
-    assert contexts.close() == []
+    contexts.close()
+    assert contexts.problems() == []
+
+
+@pytest.fixture(scope="module")
+def _reading(browser: Browser) -> Iterator[Contexts]:
+    contexts = Contexts(browser)
+    yield contexts
+    contexts.close()
 
 
 @pytest.fixture
@@ -118,6 +137,13 @@ def page_of(contexts: Contexts, site: Site) -> PageOf:
 def demo_page_of(contexts: Contexts, demo_site: Site) -> PageOf:
     """The same on ``demo_site``."""
     return lambda username="owner", **options: contexts.page(demo_site, username, **options)
+
+
+@pytest.fixture
+def reading(_reading: Contexts, demo_site: Site) -> Iterator[PageOf]:
+    """``reading(**options)``: a page of ``demo_site`` that the tests of a module read with, one after the other."""
+    yield lambda **options: _reading.kept(demo_site, **options)
+    assert _reading.problems() == []
 
 
 @pytest.fixture

@@ -93,8 +93,8 @@ def test_each_kind_of_card_is_decided(plain: Page, harness: Harness, person: Har
 
 
 @pytest.mark.parametrize("name", [name for name in names() if ":" not in name])
-def test_every_page_can_be_read(name: str, places: Places, demo_page_of: PageOf) -> None:
-    page = demo_page_of(java_script_enabled=False)
+def test_every_page_can_be_read(name: str, places: Places, reading: PageOf) -> None:
+    page = reading(java_script_enabled=False)
     answer = page.goto(places.path(name))
     assert answer is not None
     assert answer.ok
