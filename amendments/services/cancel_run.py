@@ -34,8 +34,10 @@ def cancel_run(
     with transaction.atomic(savepoint=False):
         _, run = lock_run(run_id, if_match)
         if run.status in {"completed", "cancelled"}:
+            by_whom = f", by {run.cancelled['by']}" if run.cancelled else ""
             raise InvalidTransition(
-                f"run '{run_id}' is {run.status} already: there is nothing left to cancel", status=run.status
+                f"run '{run_id}' is {run.status} already{by_whom}: there is nothing left to cancel",
+                status=run.status,
             )
         was = run.status
         loaded = load_tree(run, load_plan(run.plan_id))

@@ -20,7 +20,7 @@ from chief_project.shared.paging import Paging
 from chief_project.web import plan_form as forms
 from chief_project.web.change_words import LABELS, TYPES
 from chief_project.web.differences import entries_of
-from chief_project.web.forms import number, text
+from chief_project.web.forms import number, number_in, text
 from chief_project.web.pages import action, at_one_address, page
 from chief_project.web.plan_check import as_posted, check, not_json
 from workflows.documents import WorkflowCreate, WorkflowRevise
@@ -111,7 +111,7 @@ def edit(request: HttpRequest, caller: Caller, workflow_id: str) -> str | HttpRe
         steps=body.step_values(),
         groups=body.group_values(),
         reason=text(request, "reason") or body.reason,
-        based_on=int(over) if over.isascii() and over.isdigit() else number(request, "based_on"),
+        based_on=number_in(over) or number(request, "based_on"),
     )
     messages.success(
         request, _("Revision %(revision)d is saved under your name.") % {"revision": made["revision"]}
@@ -160,6 +160,7 @@ def _go_to(request: HttpRequest, address: str) -> str | HttpResponse:
 # -- The sheet ---------------------------------------------------------------------------------------
 
 _HUMAN: Context = {"source": "human"}
+_EMPTY: Context = {"title": "", "steps": [], "groups": []}
 
 
 def _opened(document: Context, step_id: str | None) -> Sheet:
@@ -185,14 +186,22 @@ def _sent(sent: QueryDict) -> Sheet:
         except ValidationFailed:
             document = None
         return Sheet(document, as_json=True, json=shown.replace("\r\n", "\n"))
-    document = forms.read_json(sent.get("document", ""))
-    if forms.obstacle(document) is not None:
-        return Sheet(document, as_json=True, json=forms.json_text(document))
+    laid = _laid(forms.read_json(sent.get("document", "")))
+    if laid.as_json:
+        return laid
+    document = laid.document
     place = _place(sent.get("place", ""), document)
     data = {name: str(sent[name]) for name in sent}
     if place is None:
         return Sheet(forms.read_plan(document, data))
     return Sheet(forms.read_step(document, place, data), place=place)
+
+
+def _laid(document: Any, **more: Any) -> Sheet:
+    """A document as it was sent, which may be any JSON: as forms where it can be."""
+    if forms.obstacle(document) is not None:
+        return Sheet(document, as_json=True, json=forms.json_text(document))
+    return Sheet(_EMPTY | document, **more)
 
 
 def _written(sent: QueryDict) -> Context:
@@ -208,21 +217,21 @@ def _written(sent: QueryDict) -> Context:
 
 
 def _place(which: str, document: Context) -> int | None:
-    known = which.isascii() and which.isdigit() and int(which) < len(document["steps"])
-    return int(which) if known else None
+    at = number_in(which)
+    return at if at is not None and at < len(document["steps"]) else None
 
 
 def _pressed(sheet: Sheet, do: str, which: str, sent: QueryDict) -> Sheet:
     """What a button makes of the sheet. An unknown one makes nothing of it."""
     if sheet.as_json:
         if do == "forms" and sheet.document is not None and forms.obstacle(sheet.document) is None:
-            return Sheet({"title": "", "steps": [], "groups": []} | sheet.document)
+            return Sheet(_EMPTY | sheet.document)
         return sheet
     document, place = sheet.document, sheet.place
     if do == "json":
         return Sheet(document, as_json=True, json=forms.json_text(document), focus="json")
     if do == "undo":
-        return Sheet(forms.read_json(sent.get("undo", "")), told=_("It is back."))
+        return _laid(forms.read_json(sent.get("undo", "")), told=_("It is back."))
     if do == "open":
         opened, _colon, slot = which.partition(":")
         return Sheet(document, _place(opened, document), focus=slot or "here")
@@ -251,9 +260,10 @@ def _with_rows(sheet: Sheet, do: str, which: str) -> Sheet:
         holder = changed if sheet.place is None else changed["steps"][sheet.place]
         last = len(holder.get(name, [])) - 1
         return replace(sheet, document=changed, focus=forms.slot_of(f"/{name}/{last}")[1])
-    if not (at.isascii() and at.isdigit()):
+    row = number_in(at)
+    if row is None:
         return sheet
-    changed = forms.drop_row(sheet.document, sheet.place, name, int(at))
+    changed = forms.drop_row(sheet.document, sheet.place, name, row)
     return replace(sheet, document=changed, focus=f"add-{name}")
 
 

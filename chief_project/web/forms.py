@@ -23,6 +23,11 @@ def number(request: HttpRequest, name: str) -> int | None:
     return int(given)
 
 
+def number_in(written: str) -> int | None:
+    """The number of a row or step that a button names; None for what numbers none."""
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
+
+
 def flag(request: HttpRequest, name: str) -> bool:
     """Whether a box was ticked."""
     return request.POST.get(name, "") not in ("", "0", "false")

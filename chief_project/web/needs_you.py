@@ -29,7 +29,7 @@ from chief_project.shared.paging import Paging
 from chief_project.web.amendment_words import sentence
 from chief_project.web.change_words import code, codes, what_changed
 from chief_project.web.connect import lines_for
-from chief_project.web.forms import text
+from chief_project.web.forms import number_in, text
 from chief_project.web.graph.parts import filled
 from chief_project.web.labels import chips_of, label_of, query_of
 from chief_project.web.pages import action, page
@@ -185,7 +185,7 @@ def _decide_draft(request: HttpRequest, caller: Caller, name: str) -> str:
     asked: Context = {
         "caller": caller,
         "workflow_id": workflow_id,
-        "revision": int(revision) if revision.isdecimal() else 0,
+        "revision": number_in(revision) or 0,
         "reason": text(request, "reason"),
     }
     if _decision(request, "approved", "sent_back") == "approved":

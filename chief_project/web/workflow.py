@@ -156,6 +156,7 @@ def moved_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Contex
 @page("pages/workflow_ask.html")
 def label_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context:
     """Title, project and directory."""
+    caller.must(Right.REVIEW, "label a workflow")
     review = get_review(caller=caller, workflow_id=workflow_id)
     projects = list_projects(caller=caller, paging=EVERY).rows
     names = [each["project"] for each in projects if each["project"]]
@@ -165,12 +166,14 @@ def label_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Contex
 @page("pages/workflow_ask.html")
 def archive_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context:
     """Before a draft is discarded, or an approved workflow put away."""
+    caller.must(Right.DECIDE, "archive a workflow")
     return _frame(get_review(caller=caller, workflow_id=workflow_id), caller, "") | {"ask": "archive"}
 
 
 @page("pages/workflow_ask.html")
 def reopen_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context:
     """Before an approved workflow becomes a draft again."""
+    caller.must(Right.DECIDE, "reopen a workflow")
     return _frame(get_review(caller=caller, workflow_id=workflow_id), caller, "") | {"ask": "reopen"}
 
 
@@ -192,9 +195,11 @@ def delete_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Conte
 @action(changes_page)
 def approve(request: HttpRequest, caller: Caller, workflow_id: str) -> str:
     """Only the revision that was on the screen."""
-    revision = number(request, "revision")
     done = approve_workflow(
-        caller=caller, workflow_id=workflow_id, reason=text(request, "reason"), revision=revision
+        caller=caller,
+        workflow_id=workflow_id,
+        reason=text(request, "reason"),
+        revision=_revision_read(request),
     )
     left = sum(not note["resolved"] for note in done["review_notes"])
     said = _("Revision %(n)d is approved. A harness can register a run of it now.") % {"n": done["revision"]}
@@ -211,7 +216,7 @@ def send_back(request: HttpRequest, caller: Caller, workflow_id: str) -> str:
         caller=caller,
         workflow_id=workflow_id,
         reason=text(request, "reason"),
-        revision=number(request, "revision"),
+        revision=_revision_read(request),
     )
     n = sum(not note["resolved"] for note in done["review_notes"])
     messages.success(
@@ -353,6 +358,16 @@ def _needed(request: HttpRequest, name: str, otherwise: str) -> str:
     if given is None:
         raise ValidationFailed(otherwise, field=name)
     return given
+
+
+def _revision_read(request: HttpRequest) -> int:
+    """The revision that was on the screen: a page decides on no other, and so never without saying which."""
+    revision = number(request, "revision")
+    if revision is None:
+        raise ValidationFailed(
+            "the form doesn't say which revision you have read: open the workflow again", field="revision"
+        )
+    return revision
 
 
 def _missed(request: HttpRequest, review: Review) -> str | None:

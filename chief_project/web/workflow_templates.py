@@ -15,7 +15,7 @@ from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
 from chief_project.shared.pointers import pointer
 from chief_project.shared.wire.parsing import parse_json
-from chief_project.web.forms import text
+from chief_project.web.forms import number_in, text
 from chief_project.web.outline import outline_of
 from chief_project.web.pages import action, at_one_address, page
 from chief_project.web.plan_check import as_posted
@@ -279,7 +279,7 @@ class Row:
 @page("pages/template_new.html", parts=("rows", "preview"))
 def new_page(request: HttpRequest, caller: Caller) -> Context:
     """A workflow's plan on its way to a template: which texts become parameters, and what that makes of it."""
-    workflow_id = request.GET.get("workflow", "")
+    workflow_id = request.GET.get("workflow", "").replace("\0", "")
     if not workflow_id:
         return {"section": "templates", "workflow": None}
     kept = plan_of_workflow(caller=caller, workflow_id=workflow_id)
@@ -320,7 +320,7 @@ def save_template(request: HttpRequest, caller: Caller) -> str | HttpResponse:
     )
     made, _new = create_template_from_workflow(
         caller=caller,
-        workflow_id=request.GET.get("workflow", ""),
+        workflow_id=request.GET.get("workflow", "").replace("\0", ""),
         substitutions=body.substitutions,
         template_id=body.template_id,
         title=body.title,
@@ -348,8 +348,9 @@ def _rearranged(rows: list[Row], do: str) -> list[Row]:
     what, _colon, which = do.partition(":")
     if what == "add-row" and len(rows) < MOST_ROWS:
         return [*rows, Row()]
-    if what == "drop-row" and which.isascii() and which.isdigit():
-        return [row for at, row in enumerate(rows) if at != int(which)]
+    if what == "drop-row":
+        gone = number_in(which)
+        return [row for at, row in enumerate(rows) if at != gone]
     return rows
 
 

@@ -34,7 +34,9 @@ def instance_path(path: Path) -> Path:
 
 
 def any_path(text: str) -> Path:
-    """The ids of a path given as text, such as ``?path=``; ``ValidationFailed`` if an id is empty."""
+    """The ids of a path given as text, such as ``?path=``; ``ValidationFailed`` if an id is empty or can't be searched."""
+    if "\0" in text:
+        raise ValidationFailed("the path holds a character that no id has", parameter="path")
     path = tuple(text.split("/"))
     if not all(path):
         raise ValidationFailed(

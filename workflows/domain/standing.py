@@ -16,9 +16,10 @@ def refuse_no_draft(workflow_id: str, status: str, *, doing: str, instead: Mappi
         )
 
 
-def refuse_archived(workflow_id: str, status: str) -> None:
-    """What is archived stays so."""
+def refuse_archived(workflow_id: str, status: str, *, by: str | None = None) -> None:
+    """What is archived stays so; ``by`` is who did it."""
     if status == "archived":
+        whose = f", by {by}" if by else ""
         raise InvalidTransition(
-            f"workflow '{workflow_id}' is archived already; clone it to use its plan again"
+            f"workflow '{workflow_id}' is archived already{whose}; clone it to use its plan again"
         )

@@ -28,7 +28,7 @@ def archive_workflow(
         caller.must(Right.DECIDE, "archive a workflow")
         row = lock_workflow(workflow_id)
         check_etag(row, if_match)
-        refuse_archived(workflow_id, row.status)
+        refuse_archived(workflow_id, row.status, by=row.decided_by)
         at = clock.now()
         by = caller.claim(decided_by)
         status_was, row.status = row.status, "archived"

@@ -33,9 +33,8 @@ def resolve_review_note(
         if note is None:
             raise NotFound(f"workflow '{workflow_id}' has no note '{note_id}'", note_id=note_id)
         if note.resolved == resolved:
-            raise InvalidTransition(
-                f"note '{note_id}' is {'resolved' if resolved else 'open'} already: nothing to change"
-            )
+            standing = f"resolved already, by {note.resolved_by}" if resolved else "open already"
+            raise InvalidTransition(f"note '{note_id}' is {standing}: nothing to change")
         at = clock.now()
         by = caller.claim(resolved_by)
         note.resolved = resolved
