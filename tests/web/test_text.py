@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chief_project.shared.text.code import highlighted, json_block
 from chief_project.shared.text.markdown import document, inline
 from chief_project.shared.text.maths import mathml
-from chief_project.shared.text.plain import breakable
+from chief_project.shared.text.plain import breakable, unmarked
 from tests.web.markup import assert_harmless, read
 
 # -- What a document may be ------------------------------------------------------------------------
@@ -104,6 +104,15 @@ def test_signs_that_turn_the_reading_direction_are_spelled_out() -> None:
     assert "⟦U+202E⟧" in inline("report\u202efdp.exe")
     assert "⟦U+2066⟧" in breakable("a\u2066b")
     assert "⟦U+0000⟧" in highlighted("a\0b", "python")
+
+
+def test_a_line_is_told_without_the_marks_of_code_and_strong_text() -> None:
+    assert unmarked("Read `orders.v1`, ``a`b`` and **all** of it") == "Read orders.v1, a`b and all of it"
+    for text in ("2 * 3 ** 4", "`open", "** a **", "snake_case_name", ""):
+        assert unmarked(text) == text
+    began = time.perf_counter()
+    unmarked("`**a " * 50_000)
+    assert time.perf_counter() - began < 3
 
 
 def test_a_long_text_is_shown_as_it_was_written_and_says_so() -> None:

@@ -418,6 +418,8 @@ def test_of_two_reviewers_the_second_is_told_who_was_first(
         text = words(answer.content)
         assert "Nothing was changed: owner has approved it already" in text
         assert "You had written: Mine" in text
+        assert "The plan itself has not changed." in text
+        assert "Nothing to compare" not in text
     assert entries() == before
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from chief_project.shared.clock import iso
 from chief_project.shared.text import markdown as documents
-from chief_project.shared.text import moments, states
+from chief_project.shared.text import moments, plain, states
 from chief_project.shared.text.code import json_block
 from chief_project.shared.text.plain import breakable, escape_plain
 
@@ -110,6 +110,12 @@ def markdown(value: str | None) -> SafeString:
 def said(value: str | None) -> SafeString:
     """A short text within a paragraph: emphasis, code, links; newlines kept."""
     return documents.inline(value) if value else NOTHING
+
+
+@register.filter
+def unmarked(value: str | None) -> str:
+    """The same where nothing may be laid out, within a link: without the marks of code and strong text."""
+    return plain.unmarked(value) if value else ""
 
 
 @register.simple_tag

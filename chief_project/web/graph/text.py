@@ -8,6 +8,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from chief_project.shared.text.plain import unmarked
+
 _WIDTHS: dict[str, int] = {
     **dict.fromkeys("ijl'|", 222),
     **dict.fromkeys("ftI!,./:;\\[] ", 278),
@@ -27,7 +29,6 @@ _MONO = 0.602
 _BIDI = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F])
 _CONTROL = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")
 _CLEAN: dict[int, str | None] = {**_BIDI, **_CONTROL}
-_MARKS = re.compile(r"(`+|\*\*)(?=\S)(.+?)(?<=\S)\1")
 _BREAKS = re.compile(r"[^-_/=:.]*[-_/=:.]+|[^-_/=:.]+")
 
 
@@ -38,7 +39,7 @@ def plain(text: str) -> str:
 
 def spoken(text: str) -> str:
     """A goal on one line as its panel shows it: without the marks of code and of strong text."""
-    return plain(_MARKS.sub(r"\2", text))
+    return plain(unmarked(text))
 
 
 @lru_cache(maxsize=4096)
