@@ -95,7 +95,6 @@ TYPES: dict[str, Promise] = {
     "loop": gettext_lazy("Loop"),
     "parallel": gettext_lazy("Parallel"),
     "checkpoint": gettext_lazy("Checkpoint"),
-    "workflow_ref": gettext_lazy("Workflow"),
 }
 
 FAILURE_RULES: dict[str, Promise] = {

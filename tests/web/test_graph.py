@@ -292,14 +292,6 @@ def test_who_may_not_decide_is_not_told_that_it_waits_for_them() -> None:
     assert "Waiting for a person" in tree.text("a")
 
 
-def test_a_step_that_another_run_does_waits_for_no_person() -> None:
-    _, tree = drawn_run(
-        plan(task("a", type="workflow_ref")), run_of(state("a", "blocked", child_run_id="run_7"))
-    )
-    assert "s-running" in str(tree.boxes()["a"]["class"])
-    assert "Waiting on run_7" in str(tree.boxes()["a"]["aria-label"])
-
-
 # -- A run -------------------------------------------------------------------------------------------
 
 

@@ -77,9 +77,7 @@ def title(goal: str) -> str:
 
 def box(step: Step, *, id: str, href: str, wide: int, goal: str, small: bool) -> Node:  # noqa: A002 - it is one
     """A box for one step that is no construct."""
-    shape = (
-        step.type if step.type in {"task", "checkpoint"} else "ref" if step.type == "workflow_ref" else "task"
-    )
+    shape = "checkpoint" if step.type == "checkpoint" else "task"
     size = 12 if small else 13
     lines = wrap(title(goal), wide - 20, 3 if small else 2, size)
     node = Node(
@@ -89,8 +87,6 @@ def box(step: Step, *, id: str, href: str, wide: int, goal: str, small: bool) ->
     if shape == "checkpoint":
         node.icon = "checkpoint"
         node.width += 2 * CHECKPOINT
-    elif shape == "ref":
-        node.icon = "n-flows"
     return node
 
 

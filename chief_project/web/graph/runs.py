@@ -301,8 +301,6 @@ def tell(node: Node, state: State | None, voice: words.Voice) -> None:
     node.word = voice.state(told)
     if state is None:
         return
-    if state.get("child_run_id") and state.get("status") == "blocked":
-        node.word = words.waiting_on(plain(str(state["child_run_id"])))
     inside = _waiting_inside(state)
     if inside and state.get("instances"):
         node.word = voice.inside(inside)
@@ -328,7 +326,7 @@ def step_state(state: State | None) -> str:
         return "pending"
     status = str(state.get("status") or "pending")
     if status == "blocked":
-        return "running" if state.get("child_run_id") else "waiting"
+        return "waiting"
     if status == "running" and state.get("instances") and _waiting_inside(state):
         return "waiting"
     return status
@@ -350,7 +348,7 @@ def _shown_state(instance: State) -> str:
 def _waiting_inside(state: State) -> int:
     """How many steps wait for a person, in ``state`` or below."""
     if state.get("status") == "blocked":
-        return 0 if state.get("child_run_id") else 1
+        return 1
     if state.get("status") not in {"running", "failed"}:
         return 0
     return sum(

@@ -18,6 +18,8 @@ RETURN_LABEL = 132
 GRID_WIDTH = 1040
 GRID_GAP = 18
 BACKS = 8  # how far a stack's backs reach out
+CONTAINERS = frozenset({"loop", "parallel", "tally"})
+"""Shapes with a head."""
 
 
 @dataclass(slots=True)
@@ -71,8 +73,8 @@ class Lane:
 class Node:
     """A box. ``id`` is its data-id, unique in the drawing; ``name`` what is shown of it.
 
-    ``shape``: task, checkpoint, ref, fold, tally (a box of counts); loop and parallel (containers, with ``lanes``); block (an
-    outline around what a fold held).
+    ``shape``: task, checkpoint, fold, tally (a box of counts); loop and parallel (containers, with ``lanes``); block
+    (an outline around what a fold held).
     """
 
     id: str

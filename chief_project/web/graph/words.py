@@ -84,11 +84,6 @@ def branches_word(count: int, names: Sequence[str]) -> str:
     return ngettext("branch", "branches", count)
 
 
-def waiting_on(run_id: str) -> str:
-    """A step that is done by another run."""
-    return _("Waiting on %(run)s") % {"run": run_id}
-
-
 def with_failures(word: str, count: int) -> str:
     """A state with the failures it tolerated."""
     return _("%(state)s, %(count)s failed") % {"state": word, "count": count}
