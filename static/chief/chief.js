@@ -77,6 +77,13 @@ if (store) {
   document.addEventListener("htmx:afterSwap", (event) => restore(event.detail.target));
 }
 
+// Signing in again, in another tab, renewed the token of every form: the one that waited for it takes the new one.
+document.addEventListener("submit", (event) => {
+  const token = /(?:^|; )chief_csrf=([^;]+)/.exec(document.cookie)?.[1];
+  const field = event.target.matches("[data-fresh-token]") && event.target.querySelector("[name=csrfmiddlewaretoken]");
+  if (token && field) field.value = token;
+}, true);
+
 // -- Dialogs, menus, copying -----------------------------------------------------------------------------------------
 
 document.addEventListener("click", async (event) => {

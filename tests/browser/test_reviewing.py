@@ -65,7 +65,7 @@ def test_a_half_written_note_survives_a_reload_and_an_expired_session(
 ) -> None:
     workflow_id = a_draft(harness, "Kept as you type")
     page = page_of()
-    allow(page, "status of 401|status of 403")
+    allow(page, "status of 401|/moved")  # the open page asks on while nobody is signed in
     page.goto(f"/workflows/{workflow_id}?step=dig")
     words = "Two spades are too deep: there is clay below."
     page.get_by_label("Note on this step").fill(words)
@@ -82,12 +82,9 @@ def test_a_half_written_note_survives_a_reload_and_an_expired_session(
     other = page.context.new_page()
     sign_in(other, site.link("owner"))
     other.close()
-    page.get_by_role("button", name="Send").click()
-    sent = page.get_by_text(words)
-    again = page.get_by_role("button", name="Send")  # the page was older than the session
-    expect(sent.or_(again).first).to_be_visible()
-    if again.is_visible():
-        again.click()
+    page.get_by_role(
+        "button", name="Send"
+    ).click()  # the form waited for the new session, and takes its token
     expect(page.locator(".msg-body", has_text=words)).to_be_visible()
     notes = harness.get(f"/workflows/{workflow_id}/notes")
     assert [note["body"] for note in notes] == [words]
