@@ -14,7 +14,7 @@ from chief_project.shared.paging import Paging
 from chief_project.web.artifact_data import icon_of, shown
 from chief_project.web.forms import text
 from chief_project.web.pages import action, page
-from chief_project.web.run import frame_of
+from chief_project.web.run_frame import frame_of
 from runs.selectors.kept import get_artifact, list_artifacts
 from runs.services.comment_on_artifact import comment_on_artifact
 
