@@ -65,7 +65,7 @@ def test_a_half_written_note_survives_a_reload_and_an_expired_session(
 ) -> None:
     workflow_id = a_draft(harness, "Kept as you type")
     page = page_of()
-    allow(page, "status of 401|/moved")  # the open page asks on while nobody is signed in
+    allow(page, "status of 401|moved")  # the open page asks on while nobody is signed in
     page.goto(f"/workflows/{workflow_id}?step=dig")
     words = "Two spades are too deep: there is clay below."
     page.get_by_label("Note on this step").fill(words)
