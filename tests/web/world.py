@@ -139,7 +139,8 @@ def build(words: Words, *, reviewer: Caller, admin: Caller) -> World:
     archived = new_approved(reviewer, *steps("old"), workflow_id=ident("old"), **labels("old"))
     archive_workflow(caller=reviewer, workflow_id=archived["workflow_id"], reason=long("archivereason"))
     new_approved(reviewer, *steps("plan"), workflow_id=ident("plan"), **labels("plan"))
-    new_approved(reviewer, task(ident("a")), workflow_id=ident("unused"))
+    unused = task(ident("a"), goal=long("unusedgoal"))
+    new_approved(reviewer, unused, title=long("unusedtitle"), workflow_id=ident("unused"))
 
     # -- A run with a bit of everything
     one = ident("one")
