@@ -1,4 +1,4 @@
-"""No page scrolls sideways, on a phone, a tablet or a desk."""
+"""No page scrolls sideways or cuts a word, on a phone, a tablet or a desk, in English or in the longer German."""
 
 from __future__ import annotations
 
@@ -16,11 +16,24 @@ OUTSIDE = """() => [...document.querySelectorAll("body *")]
     .slice(0, 3).map(([each, box]) => `${each.tagName}.${each.className?.baseVal ?? each.className} to ${box.right}`)"""
 
 
+# What says a word or two and has no room for it.
+CUT = """() => [...document.querySelectorAll(".btn, .chip, .tab, .label, .state, .rail-link, dt, th")]
+    .filter(each => each.clientWidth > 1 && each.scrollWidth > each.clientWidth + 1 && !each.closest(".vh, svg, .rail-foot"))
+    .filter(each => getComputedStyle(each).display !== "inline")
+    .slice(0, 3).map(each => `${each.tagName}.${each.className} "${each.textContent.trim()}"`)"""
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("name", names())
-def test_a_page_never_scrolls_sideways(name: str, places: Places, demo_page_of: PageOf) -> None:
-    page = demo_page_of()
+def test_a_page_never_scrolls_sideways_or_cuts_a_word(
+    name: str, language: str, places: Places, reading: PageOf
+) -> None:
+    page = reading()
+    page.set_extra_http_headers({"Accept-Language": language})
+    page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(places.path(name))
     for width, height in HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, f"{width}: {page.evaluate(OUTSIDE)}"
+        assert not page.evaluate(CUT), f"cut at {width}"
