@@ -86,9 +86,10 @@ def list_overview(
 
     Each row: ``workflow_id, title, project, status, revision, steps, state`` (one of ``STATES``); ``runs``, the four
     that press most, the newest of equals first, each ``{run_id, status, state, counts, created_at}`` with the tally of
-    its top-level steps, and ``all_runs``, how many; ``waits`` ``{for, kind, since, count, who}`` or null, where ``for``
-    is ``person`` (``kind`` as in ``list_waiting``) or ``harness`` (``start``, or ``revise``, with ``who`` submitted it
-    and ``count`` of open notes); ``changed`` ``{at, event, actor, by}`` from the newest entry of the audit.
+    its top-level steps, and ``all_runs``, how many; ``waits`` ``{for, kind, since, count, others, who}`` or null, where
+    ``for`` is ``person`` (``kind`` as in ``list_waiting``, ``others`` how many of other kinds wait as well) or
+    ``harness`` (``start``, or ``revise``, with ``who`` submitted it and ``count`` of open notes); ``changed``
+    ``{at, event, actor, by}`` from the newest entry of the audit.
 
     ``state`` and ``project`` (``of_project``) and ``q``, beginnings of words in titles, goals and ids, runs' too, keep
     those that match. ``extra``: ``states`` ``{state: how many}`` of what the other two leave, ``projects``
@@ -244,7 +245,8 @@ def _runs(workflow_pks: Collection[int]) -> dict[int, tuple[list[Document], int]
 
 
 def _waits(rows: list[Any]) -> dict[int, Document]:
-    """Who waits: of what waits for a person the oldest, and how many there are of its kind. Six statements."""
+    """Who waits: of what waits for a person the oldest, how many there are of its kind, and how many others. Six
+    statements."""
     pks = [row.pk for row in rows]
     found: dict[int, Document] = {}
     oldest: dict[int, list[tuple[datetime, str, int]]] = {}
@@ -256,7 +258,15 @@ def _waits(rows: list[Any]) -> dict[int, Document]:
     for pk, asked in oldest.items():
         since, kind, _ = min(asked)
         count = sum(each for _, other, each in asked if other == kind)
-        found[pk] = {"for": "person", "kind": kind, "since": since, "count": count, "who": None}
+        others = sum(each for _, _, each in asked) - count
+        found[pk] = {
+            "for": "person",
+            "kind": kind,
+            "since": since,
+            "count": count,
+            "others": others,
+            "who": None,
+        }
     sent_back = {row.pk: row.review_at for row in rows if row.state == "sent_back"}
     authors = dict(
         Revision.objects.filter(workflow__in=sent_back, number=F("workflow__revision")).values_list(
@@ -275,6 +285,7 @@ def _waits(rows: list[Any]) -> dict[int, Document]:
                 "kind": "draft",
                 "since": row.review_at,
                 "count": 1,
+                "others": 0,
                 "who": None,
             }
         elif row.state == "sent_back":
@@ -283,6 +294,7 @@ def _waits(rows: list[Any]) -> dict[int, Document]:
                 "kind": "revise",
                 "since": row.review_at,
                 "count": notes.get(row.pk, 0),
+                "others": 0,
                 "who": authors.get(row.pk),
             }
         elif row.state == "approved":
@@ -291,6 +303,7 @@ def _waits(rows: list[Any]) -> dict[int, Document]:
                 "kind": "start",
                 "since": row.decided_at,
                 "count": 0,
+                "others": 0,
                 "who": None,
             }
     return found

@@ -107,6 +107,7 @@ def test_the_oldest_that_waits_is_named_with_how_many_there_are_of_its_kind(
     propose(relay, remove("c"))
     row = only(viewer)
     assert (row["state"], row["waits"]["kind"], row["waits"]["count"]) == ("waiting", "question", 2)
+    assert row["waits"]["others"] == 2, "the checkpoint and the amendment"
     assert row["runs"][0]["status"] == "paused_for_approval"
 
 
