@@ -9,6 +9,7 @@ from amendments.services._locks import lock_run
 from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.errors import InvalidTransition
+from runs.domain.waits import OVER
 from runs.models import Run
 from runs.selectors.runs import whole_run
 from runs.services.outcome import RunWrite
@@ -33,7 +34,7 @@ def cancel_run(
     by = caller.claim(decided_by)
     with transaction.atomic(savepoint=False):
         _, run = lock_run(run_id, if_match)
-        if run.status in {"completed", "cancelled"}:
+        if run.status in OVER:
             by_whom = f", by {run.cancelled['by']}" if run.cancelled else ""
             raise InvalidTransition(
                 f"run '{run_id}' is {run.status} already{by_whom}: there is nothing left to cancel",

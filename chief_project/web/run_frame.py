@@ -14,6 +14,7 @@ from chief_project.web.addresses import link
 from chief_project.web.run_links import tab_of
 from chief_project.web.run_rows import facts_of
 from runs.domain.board import Span, waited
+from runs.domain.waits import OVER
 from runs.selectors.board import get_run_head
 
 Context = dict[str, Any]
@@ -28,7 +29,6 @@ def frame_of(caller: Caller, run_id: str, tab: str) -> Context:
     run, at = head.run, now()
     pauses = [Span(each["created_at"], each["decided_at"], "amendment") for each in reversed(amendments)]
     spans = [*head.spans, *pauses]
-    open_ = run["status"] not in ("completed", "cancelled")
     counts: dict[str, int | None] = {
         "table": head.rows,
         "reports": head.reports,
@@ -72,7 +72,7 @@ def frame_of(caller: Caller, run_id: str, tab: str) -> Context:
         "amendments": amendments,
         "pending": next((each for each in amendments if each["status"] == "pending_approval"), None),
         "events": link(f"/v1/runs/{run_id}/events", since=str(run["revision"])),
-        "can_cancel": open_ and caller.may(Right.DECIDE),
+        "can_cancel": run["status"] not in OVER and caller.may(Right.DECIDE),
         "can_acknowledge": run["status"] == "failed"
         and run["acknowledged"] is None
         and caller.may(Right.REVIEW),

@@ -17,6 +17,7 @@ from chief_project.web.run_links import tab_of, table_of
 from chief_project.web.run_rows import artifact_row, facts_of, past_row, question_row, report_row
 from runs.domain.board import Node, timeline
 from runs.domain.paths import Path
+from runs.domain.tree import is_open
 from runs.selectors.places import Place
 from runs.selectors.runs import list_updates
 
@@ -101,14 +102,7 @@ def _ask(request: HttpRequest, caller: Caller, place: Place) -> Context | None:
         ]
         asked: Context = {"kind": "resolve", "since": place.state["started_at"]}
     else:
-        question = next(
-            (
-                each
-                for each in place.state["questions"]
-                if each["answered_at"] is None and each["closed"] is None
-            ),
-            None,
-        )
+        question = next(filter(is_open, place.state["questions"]), None)
         if question is None:
             return None
         fields = [dict(each) for each in question["fields"]] or [

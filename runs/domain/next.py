@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from runs.domain.skips import Standing
+from runs.domain.waits import OVER
 from workflows.domain.plan import Plan, Step
 
 _OPEN = frozenset({"pending", "running"})
-_DONE = frozenset({"completed", "cancelled"})
 
 
 class StateFact(NamedTuple):
@@ -230,7 +230,7 @@ def state_path(
 
 def is_done(run_status: str, found: Survey) -> bool:
     """Whether nobody has anything to do here: over, or failed with nothing that goes on or waits for a person."""
-    if run_status in _DONE:
+    if run_status in OVER:
         return True
     return run_status == "failed" and not (found.ready or found.constructs or found.blocked)
 

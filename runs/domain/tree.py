@@ -4,7 +4,7 @@ Values in a node are replaced, never changed in place: what was loaded is compar
 No function recurses by plan size; nesting is at most 64 constructs deep.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,11 @@ from workflows.domain.plan import CONSTRUCTS, Plan
 Document = dict[str, Any]
 # A skip of these causes is not derived and not taken back: the step is out of the run.
 PUT_ASIDE = frozenset({"removed", "cancelled"})
+
+
+def is_open(question: Mapping[str, Any]) -> bool:
+    """Whether a question waits for its answer: it was neither answered nor closed."""
+    return question.get("answered_at") is None and question.get("closed") is None
 
 
 @dataclass(slots=True, eq=False)
@@ -65,9 +70,7 @@ class StateNode:
     def open_question(self) -> str | None:
         """The id of the question that waits for its answer."""
         last = self.questions[-1] if self.questions else None
-        if last is None or last.get("answered_at") or last.get("closed"):
-            return None
-        return str(last["question_id"])
+        return None if last is None or not is_open(last) else str(last["question_id"])
 
 
 @dataclass(slots=True, eq=False)

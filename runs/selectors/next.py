@@ -22,6 +22,8 @@ from runs.domain.next import (
     survey,
 )
 from runs.domain.paths import parameters_of
+from runs.domain.tree import is_open
+from runs.domain.waits import OVER
 from runs.mappers import Document
 from runs.models import Question, Run, StepInstance, StepState
 from runs.selectors.paths import locate
@@ -85,7 +87,7 @@ def get_next(
         if path is not None:
             target = Target(*locate(run_pk=run["pk"], run_id=run_id, path=path))
         plan = load_plan(run["plan_id"])
-        over = run["status"] in {"completed", "cancelled"}
+        over = run["status"] in OVER
         states = {} if over else _read_states(run["pk"])
         instances = {} if over else _read_instances(run["pk"])
         found = survey(plan, states.values(), instances, target=target)
@@ -198,7 +200,7 @@ def _blocked(group: Group, facts: _Facts, places: int) -> Document:
     checkpoint = step.type == "checkpoint"
 
     def place(pk: int) -> Document:
-        question = next(filter(_is_open, facts.questions.get(pk, ())), None)
+        question = next(filter(is_open, facts.questions.get(pk, ())), None)
         if question is None:
             return {"since": facts.details[pk]["started_at"], "question": None}
         return {
@@ -262,10 +264,6 @@ class _Room:
         return kept if len(kept) == len(text) else f"{kept}…"
 
 
-def _is_open(question: Mapping[str, Any]) -> bool:
-    return question["answered_at"] is None and question["closed"] is None
-
-
 def _answers(pk: int, facts: _Facts) -> list[Document]:
     """The newest, and as many before it as there is room for; oldest first."""
     names = ("question_id", "text", "response", "answered_by", "answered_at", "closed")
@@ -273,7 +271,7 @@ def _answers(pk: int, facts: _Facts) -> list[Document]:
     for row in facts.questions.get(pk, ()):
         if found and facts.room.is_full():
             break
-        if not _is_open(row):  # the response before its question: whoever asked may know that
+        if not is_open(row):  # the response before its question: whoever asked may know that
             shown = {name: row[name] for name in names}
             found.append(facts.room.fit(shown, "response", "text", "answered_by", "closed"))
     return found[::-1]
