@@ -13,6 +13,14 @@ def text(request: HttpRequest, name: str) -> str | None:
     return request.POST.get(name, "").replace("\0", "").replace("\r\n", "\n").strip() or None
 
 
+def name(request: HttpRequest, field: str) -> str | None:
+    """A text that names something: one line of at most 200 characters. Raises ``ValidationFailed`` for anything else."""
+    given = text(request, field)
+    if given is not None and (len(given) > 200 or not given.isprintable()):
+        raise ValidationFailed(f"'{field}' must be one line of at most 200 characters", field=field)
+    return given
+
+
 def number(request: HttpRequest, name: str) -> int | None:
     """A whole number, or None for nothing. Raises ``ValidationFailed`` for anything else."""
     given = text(request, name)

@@ -18,7 +18,7 @@ from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
 from chief_project.web.change_words import FAILURE_RULES, TYPES, phrases
 from chief_project.web.differences import changed_label, entries_of, text_of
-from chief_project.web.forms import number, text
+from chief_project.web.forms import name, number, text
 from chief_project.web.graph import draw_plan
 from chief_project.web.outline import nested, outline_of
 from chief_project.web.pages import action, page
@@ -254,7 +254,7 @@ def label(request: HttpRequest, caller: Caller, workflow_id: str) -> str:
     """Empty fields clear what they hold; a title is needed."""
     changes = {
         "title": _needed(request, "title", _("a workflow needs a title")),
-        "project": text(request, "project"),
+        "project": name(request, "project"),
         "origin_dir": text(request, "origin_dir"),
     }
     label_workflow(caller=caller, workflow_id=workflow_id, changes=changes)

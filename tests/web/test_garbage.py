@@ -188,3 +188,18 @@ def test_nobody_is_shown_a_form_that_only_refuses_them(
         assert answer.status_code == 403, path
         assert "may not" in answer.text
         assert web.get(f"/{path}").status_code == 200, path
+
+
+def test_a_label_is_a_name_as_over_the_api(web: Client) -> None:
+    before = AuditEntry.objects.count()
+    for label in ("x" * 201, "two\nlines"):
+        answer = web.post("/workflows/w/label/save", {"title": "A plan", "project": label, "form": "label"})
+        assert answer.status_code == 422
+        assert "one line of at most 200 characters" in answer.text
+    assert AuditEntry.objects.count() == before
+
+
+def test_what_is_no_matter_of_rights_is_not_called_one(web: Client) -> None:
+    answer = web.get("/workflows", {"cursor": "none"})
+    assert answer.status_code == 422
+    assert "Not for you to see" not in answer.text
