@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PageOf
+from tests.browser.places import Places
 from tests.browser.sites import Harness
 from tests.plans import parallel, task
 
@@ -113,3 +115,33 @@ def test_the_first_tab_stop_skips_to_the_content(page_of: PageOf, harness: Harne
     assert focused(page) == "Skip to content"
     page.keyboard.press("Enter")
     tab_to(page, "Approve revision 1")
+
+
+# What has the focus, and whether that can be seen: by its outline, or by the border of the box it draws.
+FOCUS = """() => {
+    const here = document.activeElement;
+    if (!here || here === document.body) return null;
+    const outlined = (each) => {
+        const style = getComputedStyle(each);
+        if (each.matches(".g-box, .g-con")) return parseFloat(style.strokeWidth) >= 3;
+        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+    };
+    return [here.outerHTML.slice(0, 160), [here, ...here.querySelectorAll("*")].some(outlined)];
+}"""
+
+
+@pytest.mark.parametrize(
+    "name", ["needs-you", "workflows", "workflow", "run", "amendment", "workflow-edit", "tokens"]
+)
+def test_the_focus_is_seen_wherever_tab_leads(name: str, places: Places, reading: PageOf) -> None:
+    page = reading()
+    page.goto(places.path(name))
+    lost = []
+    for _ in range(45):
+        page.keyboard.press("Tab")
+        where = page.evaluate(FOCUS)
+        if where is None:
+            break
+        if not where[1]:
+            lost.append(where[0])
+    assert lost == []
