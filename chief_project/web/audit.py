@@ -19,6 +19,7 @@ from chief_project.shared.clock import iso, now
 from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
 from chief_project.shared.selectors import AuditFilter, export_audit, list_audit
+from chief_project.shared.wire.rendering import dumps
 from chief_project.web.pages import page
 
 PAGE = 50
@@ -73,6 +74,7 @@ EVENTS = {
     "auth.token_created": _("Token made"),
     "auth.token_revoked": _("Token revoked"),
 }
+MOST_IN_ENTRY = 10_000  # bytes of JSON
 _BRIEF = 200
 _UNTOLD = frozenset({"via", "sha256", "report"})
 
@@ -92,7 +94,7 @@ def audit_page(request: HttpRequest, caller: Caller) -> dict[str, Any]:
     check = asked.get("check") == "1"
     return {
         "section": "audit",
-        "page": found.map(_shown),
+        "page": found.map(in_row),
         "filters": kept,
         "query": urlencode(kept),
         "events": _grouped(EVENTS if wanted.event is None else [*EVENTS, wanted.event]),
@@ -210,8 +212,15 @@ def _grouped(events: Iterable[str]) -> list[tuple[str, list[tuple[str, Any]]]]:
     return [(area, list(of_area.items())) for area, of_area in found.items()]
 
 
-def _shown(entry: dict[str, Any]) -> dict[str, Any]:
-    return entry | {"brief": _brief(entry["detail"]), "words": EVENTS.get(entry["event"], "")}
+def in_row(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry as a list shows it: ``whole`` is None where its detail, a plan say, is too long for a row."""
+    detail = entry["detail"]
+    return entry | {
+        "brief": _brief(detail),
+        "words": EVENTS.get(entry["event"], ""),
+        "whole": detail if len(dumps(detail)) <= MOST_IN_ENTRY else None,
+        "alone": urlencode({"event": entry["event"], "since": iso(entry["at"]), "until": iso(entry["at"])}),
+    }
 
 
 def _brief(detail: dict[str, Any]) -> str:

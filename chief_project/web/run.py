@@ -14,7 +14,7 @@ from chief_project.shared.paging import Paging
 from chief_project.shared.selectors import list_audit
 from chief_project.web import timeline as drawn_timeline
 from chief_project.web.addresses import asked, link
-from chief_project.web.audit import EVENTS
+from chief_project.web.audit import in_row
 from chief_project.web.graph import Drawing, draw_run
 from chief_project.web.pages import page
 from chief_project.web.run_frame import frame_of
@@ -186,7 +186,7 @@ def audit_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     frame = frame_of(caller, run_id, "audit")
     entries = list_audit(caller=caller, paging=_paging(request), newest_first=True, run_id=run_id)
     return frame | {
-        "page": entries.map(lambda entry: entry | {"words": EVENTS.get(entry["event"], "")}),
+        "page": entries.map(in_row),
         "older": _older(entries.next_cursor, frame),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import html
 import io
 import json
 import re
@@ -23,6 +24,7 @@ from chief_project.web.audit import EVENTS
 from runs.services.register_run import register_run
 from tests import triggers
 from tests.workflows import new_approved
+from workflows.services.add_review_note import add_review_note
 
 pytestmark = pytest.mark.django_db
 WebAs = Callable[..., Client]
@@ -200,6 +202,18 @@ def test_csv_holds_the_same_and_no_formula(web_as: WebAs, vic: User, log: int) -
         assert not any((value or "").startswith(("=", "+", "-", "@", "\t", "\r")) for value in row.values())
     assert rows[-1]["actor"] == f"'{evil}"
     assert rows[-1]["workflow_id"] == "'-wf"
+
+
+def test_a_long_detail_is_led_to_and_no_part_of_the_page(web_as: WebAs, vic: User, reviewer: Caller) -> None:
+    new_approved(reviewer, {"id": "a", "type": "task", "goal": "Say it long. " * 20_000}, workflow_id="wf_1")
+    add_review_note(caller=reviewer, workflow_id="wf_1", body="Very long. " * 20_000)
+    web = web_as(vic)
+    said = web.get("/audit").content.decode()
+    assert len(said) < 100_000
+    link = re.search(r'href="([^"]*)">Too long for a page: as JSON', said)
+    assert link is not None
+    alone = b"".join(web.get(html.unescape(link[1])))
+    assert [json.loads(line)["event"] for line in alone.splitlines()] == ["workflow.note_added"]
 
 
 def test_who_may_not_oversee_gets_nothing(web_as: WebAs, log: int) -> None:
