@@ -36,6 +36,16 @@ def number_in(written: str) -> int | None:
     return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
 
 
+def declared(request: HttpRequest, before: str) -> dict[str, str]:
+    """What was written in the fields that a plan or a question declares, by their names, which stand after ``before`` in
+    the form's. What was left empty isn't an answer.
+    """
+    given = {
+        name.removeprefix(before): text(request, name) for name in request.POST if name.startswith(before)
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def flag(request: HttpRequest, name: str) -> bool:
     """Whether a box was ticked."""
     return request.POST.get(name, "") not in ("", "0", "false")

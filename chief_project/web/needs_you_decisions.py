@@ -13,7 +13,7 @@ from amendments.services.approve_amendment import approve_amendment
 from amendments.services.reject_amendment import reject_amendment
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import NotFound, ValidationFailed
-from chief_project.web.forms import number_in, text
+from chief_project.web.forms import declared, number_in, text
 from chief_project.web.needs_you import FIELD, card_page
 from chief_project.web.pages import action
 from runs.domain.paths import any_path
@@ -70,7 +70,7 @@ def _decide_amendment(request: HttpRequest, caller: Caller, name: str) -> str:
 def _decide_checkpoint(request: HttpRequest, caller: Caller, name: str) -> str:
     run_id, _at, place = name.partition("@")
     decision = _decision(request, "approved", "rejected")
-    resolution = {"decision": decision, "response": _response(request), "note": text(request, "note")}
+    resolution = {"decision": decision, "response": declared(request, FIELD), "note": text(request, "note")}
     resolve_checkpoint(caller=caller, run_id=run_id, path=any_path(place), resolution=resolution)
     return _("Checkpoint approved.") if decision == "approved" else _("Checkpoint rejected.")
 
@@ -80,7 +80,7 @@ def _answer(request: HttpRequest, caller: Caller, name: str) -> str:
         caller=caller,
         run_id=text(request, "run_id") or "",
         path=any_path(text(request, "path") or ""),
-        answer={"question_id": name, "response": _response(request)},
+        answer={"question_id": name, "response": declared(request, FIELD)},
     )
     return _("Answered. The step goes on.")
 
@@ -105,12 +105,6 @@ def _decision(request: HttpRequest, *known: str) -> str:
     if decision not in known:
         raise ValidationFailed("say which: press one of the buttons", field="decision")
     return decision
-
-
-def _response(request: HttpRequest) -> dict[str, str]:
-    """The fields that were filled in, by name."""
-    given = {name.removeprefix(FIELD): text(request, name) for name in request.POST if name.startswith(FIELD)}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 urlpatterns = [

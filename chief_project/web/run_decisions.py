@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from amendments.services.cancel_run import cancel_run
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import ValidationFailed
-from chief_project.web.forms import text
+from chief_project.web.forms import declared, text
 from chief_project.web.pages import action
 from chief_project.web.run import cancel_page, run_page
 from chief_project.web.run_links import step_of
@@ -30,7 +30,11 @@ def resolve(request: HttpRequest, caller: Caller, run_id: str, where: Path) -> s
         caller=caller,
         run_id=run_id,
         path=where,
-        resolution={"decision": decision, "response": _response(request), "note": text(request, "note")},
+        resolution={
+            "decision": decision,
+            "response": declared(request, FIELD),
+            "note": text(request, "note"),
+        },
     )
     messages.success(
         request,
@@ -49,7 +53,7 @@ def answer(request: HttpRequest, caller: Caller, run_id: str, where: Path) -> st
         caller=caller,
         run_id=run_id,
         path=where,
-        answer={"question_id": question_id, "response": _response(request)},
+        answer={"question_id": question_id, "response": declared(request, FIELD)},
     )
     messages.success(request, _("Answered. The step goes on."))
     return step_of(run_id, where)
@@ -82,12 +86,6 @@ def acknowledge(request: HttpRequest, caller: Caller, run_id: str) -> str:
     acknowledge_run(caller=caller, run_id=run_id)
     messages.success(request, _("Left failed. It no longer waits for anybody."))
     return reverse("run", kwargs={"run_id": run_id})
-
-
-def _response(request: HttpRequest) -> dict[str, str]:
-    """What was written in the declared fields; what was left empty isn't an answer."""
-    given = {name.removeprefix(FIELD): text(request, name) for name in request.POST if name.startswith(FIELD)}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 urlpatterns = [
