@@ -77,7 +77,7 @@ def test_every_view_is_there_for_everybody_who_may_read_and_writes_nothing(
     add_review_note(caller=reviewer, workflow_id="w", body="Why?", step_id="a")
     before = entries()
     for user in (vic, rita, owner):
-        for path in (*TABS, "/label", "/archive", "/reopen"):
+        for path in TABS if user is vic else (*TABS, "/label", "/archive", "/reopen"):
             text = said(web_as(user), path)
             assert "A plan" in text
             assert "/srv/shop" in text
