@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from amendments.domain.words import Told, together
@@ -15,6 +14,7 @@ from amendments.selectors.proposal import Proposal, get_proposal
 from amendments.services.approve_amendment import approve_amendment
 from amendments.services.reject_amendment import reject_amendment
 from chief_project.shared.caller import Caller
+from chief_project.web.addresses import link
 from chief_project.web.amendment_words import sentence
 from chief_project.web.differences import Row, changed_rows, step_rows
 from chief_project.web.forms import text
@@ -47,9 +47,7 @@ def amendment_page(request: HttpRequest, caller: Caller, amendment_id: str) -> C
         view=view if view in VIEWS else "both",
         run=run,
         opened=frozenset(opened),
-        open_href=lambda fold: (
-            f"{here}?{urlencode({'view': view, 'open': [*opened, fold]}, doseq=True)}#graph"
-        ),
+        open_href=lambda fold: f"{link(here, view=view, open=[*opened, fold])}#graph",
     )
     finished = {told.step.id for told in proposal.told if told.standing and told.standing.finished}
     return {

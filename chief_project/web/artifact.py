@@ -5,12 +5,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest
 from django.urls import path, reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
+from chief_project.web.addresses import link
 from chief_project.web.artifact_data import icon_of, shown
 from chief_project.web.forms import text
 from chief_project.web.pages import action, page
@@ -33,7 +33,7 @@ def artifact_page(request: HttpRequest, caller: Caller, run_id: str, artifact_id
         "artifact": artifact | _named(artifact),
         "shown": shown(artifact["type"], artifact["data"], artifact["ref"]),
         "is_address": (artifact["ref"] or "").lower().startswith(("http://", "https://")),
-        "step_href": f"{frame['here']}?{urlencode({'step': artifact['path']})}" if artifact["path"] else "",
+        "step_href": link(frame["here"], step=artifact["path"]) if artifact["path"] else "",
         "previous": _address(run_id, artifact["previous"]),
         "next": _address(run_id, artifact["next"]),
         "others": [

@@ -14,6 +14,7 @@ from amendments.selectors.overview import list_project_states
 from amendments.selectors.waiting import count_waiting_by_project
 from chief_project.shared.caller import Caller
 from chief_project.shared.paging import Paging
+from chief_project.web.addresses import paging
 from chief_project.web.connect import lines_for
 from chief_project.web.forms import text
 from chief_project.web.labels import chips_of, label_of, query_of
@@ -48,8 +49,8 @@ register_converter(CardConverter, "card")
 def needs_you_page(request: HttpRequest, caller: Caller) -> Context:
     """Every card, or those of one project."""
     project = label_of(request)
-    paging = Paging(limit=CARDS, cursor=request.GET.get("cursor") or None)
-    waiting = needs_you(caller=caller, paging=paging, project=project)
+    wanted = paging(request, CARDS)
+    waiting = needs_you(caller=caller, paging=wanted, project=project)
     counts = count_waiting_by_project(caller=caller)
     cards = [dressed(card) for card in waiting.rows]
     for card, later in pairwise(cards):
@@ -63,7 +64,7 @@ def needs_you_page(request: HttpRequest, caller: Caller) -> Context:
         "project": project,
         "query": query_of(project),
         "more": f"?{query_of(project, cursor=waiting.next_cursor)}" if waiting.next_cursor else "",
-        "earlier": paging.cursor is not None,
+        "earlier": wanted.cursor is not None,
         **({} if cards else _nothing_waits(caller)),
     }
 

@@ -16,6 +16,7 @@ from amendments.services.update_approval_policy import update_approval_policy
 from chief_project.shared.caller import Caller
 from chief_project.shared.expressions.rules import PolicyKind
 from chief_project.shared.policies import KeptPolicy, Trial
+from chief_project.web.forms import number_in
 from chief_project.web.pages import action, page
 from workflows.domain.policy import WORKFLOW_POLICY
 from workflows.selectors.policy import read_workflow_approval_policy, try_workflow_approval_policy
@@ -153,7 +154,7 @@ def _rows_of(sent: QueryDict) -> list[Row]:
     columns = zip(*(sent.getlist(name) for name in ("row", "id", "match", "auto_approve")), strict=False)
     return [
         Row(
-            row=int(row) if row.isascii() and row.isdigit() and len(row) < 6 else number,
+            row=number if (kept := number_in(row)) is None else kept,
             rule_id=rule_id.strip(),
             match=match.replace("\r\n", "\n").strip(),
             approves=approves == "yes",

@@ -10,11 +10,11 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import pgettext
 
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.paging import Paging
 from chief_project.shared.selectors import list_audit
 from chief_project.web import timeline as drawn_timeline
-from chief_project.web.addresses import asked, link
+from chief_project.web.addresses import asked, link, paging
 from chief_project.web.audit import in_row
+from chief_project.web.forms import number_in
 from chief_project.web.graph import Drawing, draw_run
 from chief_project.web.pages import page
 from chief_project.web.run_frame import frame_of
@@ -104,7 +104,7 @@ def table_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
         state=state if state in LOOKS else None,
         stale=stale,
         q=q or None,
-        page=_number(request.GET.get("page", "")),
+        page=number_in(request.GET.get("page", "")) or 1,
     )
     frame = frame_of(caller, run_id, "table")
     chips = [("", pgettext("states", "All"), table.total)]
@@ -138,7 +138,7 @@ def reports_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     reports = list_updates(
         caller=caller,
         run_id=run_id,
-        paging=_paging(request),
+        paging=paging(request, LISTED),
         path=any_path(below) if below else None,
         newest_first=True,
     )
@@ -154,7 +154,7 @@ def reports_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
 def artifacts_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """Everything the run produced, the newest first."""
     q = asked(request, "q")
-    made = list_artifacts(caller=caller, run_id=run_id, paging=_paging(request), q=q or None)
+    made = list_artifacts(caller=caller, run_id=run_id, paging=paging(request, LISTED), q=q or None)
     frame = frame_of(caller, run_id, "artifacts")
     return frame | {
         "page": made.map(lambda artifact: artifact_row(artifact, run_id, frame["here"])),
@@ -172,7 +172,7 @@ def amendments_page(request: HttpRequest, caller: Caller, run_id: str) -> Contex
 @page("pages/run_questions.html")
 def questions_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """Everything the harness asked, with the answers."""
-    found = list_questions(caller=caller, run_id=run_id, paging=_paging(request))
+    found = list_questions(caller=caller, run_id=run_id, paging=paging(request, LISTED))
     frame = frame_of(caller, run_id, "questions")
     return frame | {
         "page": found.map(lambda question: question_row(question, frame["here"])),
@@ -184,7 +184,7 @@ def questions_page(request: HttpRequest, caller: Caller, run_id: str) -> Context
 def audit_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """The run's chain, the newest entry first."""
     frame = frame_of(caller, run_id, "audit")
-    entries = list_audit(caller=caller, paging=_paging(request), newest_first=True, run_id=run_id)
+    entries = list_audit(caller=caller, paging=paging(request, LISTED), newest_first=True, run_id=run_id)
     return frame | {
         "page": entries.map(in_row),
         "older": _older(entries.next_cursor, frame),
@@ -223,15 +223,6 @@ def _over(rows: Iterable[Row], head: Head) -> datetime | None:
 def _older(cursor: str | None, frame: Context, **kept: str) -> str:
     """The next page of a view's list, narrowed down as this one is; "" after the last."""
     return link(tab_of(frame["run_id"], frame["tab"]), **kept, cursor=cursor) if cursor else ""
-
-
-def _paging(request: HttpRequest) -> Paging:
-    return Paging(limit=LISTED, cursor=request.GET.get("cursor") or None)
-
-
-def _number(given: str) -> int:
-    """A page's number; what is none means the first."""
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 7 else 1
 
 
 urlpatterns = [
