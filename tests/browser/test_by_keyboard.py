@@ -1,4 +1,4 @@
-"""Everything by keyboard alone: a plan of forty steps is reviewed, sent back, read again and approved."""
+"""By keyboard alone: a plan of forty steps is reviewed, sent back, read again and approved."""
 
 from __future__ import annotations
 

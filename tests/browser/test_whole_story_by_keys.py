@@ -1,0 +1,134 @@
+"""From a plan to a finished run once more, and the person never touches the mouse."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PageOf
+from tests.browser.sites import Harness
+from tests.plans import checkpoint, task
+
+TITLE = "Hang a bell at the gate"
+
+
+def plan(bell: str = "Buy a bell") -> list[dict[str, object]]:
+    fields = [{"name": "height", "label": "Height in cm"}]
+    return [
+        task("buy", goal=bell),
+        checkpoint("place", goal="Agree on how high it hangs", depends_on=["buy"], fields=fields),
+        task("hang", goal="Hang it", depends_on=["place"]),
+    ]
+
+
+def keys(page: Page, *pressed: str) -> None:
+    for key in pressed:
+        page.keyboard.press(key)
+
+
+def light_card(page: Page) -> None:
+    """To what needs a person, and down the list to the card about ``TITLE``."""
+    keys(page, "g", "n")
+    expect(page.get_by_role("heading", name="Needs you")).to_be_visible()
+    card = page.locator("#queue article", has_text=TITLE)
+    expect(card).to_have_count(1)
+    for _ in range(page.locator("#queue > li").count()):
+        keys(page, "j")
+        if card.evaluate("each => each.contains(document.activeElement)"):
+            return
+    raise AssertionError("the card is not reached by j")
+
+
+def armed(page: Page) -> str:
+    return str(
+        page.evaluate("document.activeElement.matches('.is-armed') ? document.activeElement.textContent : ''")
+    )
+
+
+def tab_into(page: Page, label: str) -> None:
+    """Tab until the field called ``label`` has the focus."""
+    field = page.locator("#queue article", has_text=TITLE).get_by_label(label)
+    for _ in range(12):
+        if field.evaluate("each => each === document.activeElement"):
+            return
+        keys(page, "Tab")
+    raise AssertionError(f"{label!r} is not reached by Tab")
+
+
+def test_from_a_plan_to_a_finished_run_by_keys(page_of: PageOf, harness: Harness) -> None:
+    workflow_id = harness.plan(TITLE, plan(), project="gate")
+    page = page_of()
+    page.goto("/workflows")
+
+    # Its card opens the plan; a note on the first step, and the plan goes back.
+    light_card(page)
+    keys(page, "Enter")
+    expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}"))
+    keys(page, "]")
+    panel = page.locator("#panel")
+    expect(panel.locator(".panel-id")).to_contain_text("buy")
+    keys(page, "n")
+    page.keyboard.type("A loud one.")
+    keys(page, "Control+Enter")
+    expect(panel.locator(".msg-body", has_text="A loud one.")).to_be_visible()
+    keys(page, "Escape", "r")
+    assert armed(page).strip().startswith("Send back")
+    keys(page, "Enter")
+    expect(page.locator("main")).to_contain_text("Sent back by owner")
+
+    # The next revision is approved on its card.
+    harness.put(f"/workflows/{workflow_id}", {"title": TITLE, "steps": plan("Buy a loud bell")})
+    light_card(page)
+    keys(page, "a")
+    assert armed(page).strip().startswith("Approve revision 2")
+    assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"  # one key alone never decides
+    keys(page, "Enter")
+    expect(page.locator("#queue")).to_contain_text("Approved by you")
+    assert harness.get(f"/workflows/{workflow_id}")["status"] == "approved"
+
+    # A question is answered.
+    run_id = harness.run(workflow_id)
+    harness.report(run_id, "buy", "In the shop.", "running")
+    harness.post(f"/runs/{run_id}/questions/buy", {"text": "Brass or iron?"})
+    light_card(page)
+    tab_into(page, "Your answer")
+    page.keyboard.type("Brass.")
+    keys(page, "Control+Enter")
+    expect(page.locator("#queue")).to_contain_text("Answered by you")
+    (question,) = harness.get(f"/runs/{run_id}")["step_states"]["buy"]["questions"]
+    assert (question["response"], question["answered_by"]) == ({"text": "Brass."}, "owner")
+
+    # A checkpoint is filled in and approved.
+    harness.report(run_id, "buy", "A brass one.", "completed")
+    harness.report(run_id, "place", "Where?", "running")
+    light_card(page)
+    tab_into(page, "Height in cm")
+    page.keyboard.type("170")
+    keys(page, "Escape", "a")
+    assert armed(page).strip().startswith("Approve")
+    keys(page, "Enter")
+    expect(page.locator("#queue")).to_contain_text("Approved by you")
+    decided = harness.get(f"/runs/{run_id}")["step_states"]["place"]["checkpoint"]
+    assert (decided["decision"], decided["response"]) == ("approved", {"height": "170"})
+
+    # An amendment is opened, read and approved.
+    drill = task("drill", goal="Drill two holes", depends_on=["place"])
+    change = {"op": "insert_before", "target_step_id": "hang", "step": drill}
+    harness.post(
+        f"/runs/{run_id}/amendments",
+        {"proposed_by": "codex", "kind": "forward", "reason": "The post is oak.", "operations": [change]},
+    )
+    light_card(page)
+    keys(page, "Enter")
+    expect(page.locator("main")).to_contain_text("Drill two holes")
+    keys(page, "a")
+    assert armed(page).strip().startswith("Approve amendment")
+    keys(page, "Enter")
+    expect(page.locator(".facts")).to_contain_text("Amendment approved")
+
+    # The rest runs, and the run is found finished from the list of workflows.
+    harness.report(run_id, "drill", "Drilled.", "completed")
+    harness.report(run_id, "hang", "It rings.", "completed")
+    keys(page, "g", "w")
+    expect(page.get_by_role("row", name=TITLE)).to_contain_text("Completed")
