@@ -65,7 +65,7 @@ class Chief:
 
 def do_the_work(step: Document, place: Document, said: list[str]) -> str:
     """Where your agent works. Here it only says so. `said` is what people answered and decided."""
-    return ", ".join([f"Done: {step['goal']}", *map(str, place["parameters"].values()), *said])
+    return ", ".join([f"Done: {step['goal'].rstrip('.')}", *map(str, place["parameters"].values()), *said])
 
 
 def take_step(chief: Chief, run: str, step: Document, place: Document) -> None:

@@ -36,8 +36,8 @@ def when(moment: datetime) -> str:
 
 
 def age(moment: datetime) -> str:
-    """How long ago: ``5 h 42 min``."""
-    return duration((now() - moment).total_seconds())
+    """How long ago: ``5 h 42 min``; ``1 s`` at least, for nothing that happened is no time ago."""
+    return duration(max(1.0, (now() - moment).total_seconds()))
 
 
 def duration(span: float | timedelta) -> str:
