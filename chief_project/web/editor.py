@@ -410,6 +410,6 @@ def _named(names: Any, steps: dict[str, tuple[int, forms.Step]]) -> Context | No
 
 
 urlpatterns = [
-    path("workflows/new", at_one_address(new_page, begin), name="workflow-new"),
+    path("new/workflow", at_one_address(new_page, begin), name="workflow-new"),
     path("workflows/<id:workflow_id>/edit", at_one_address(edit_page, edit), name="workflow-edit"),
 ]

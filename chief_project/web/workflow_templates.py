@@ -375,8 +375,8 @@ def _judged(row: Row, found: Mapping[str, int], problems: tuple[Problem, ...]) -
 
 urlpatterns = [
     path("templates", templates_page, name="templates"),
-    path("templates/new", at_one_address(new_page, save_template), name="template-new"),
-    path("templates/import", at_one_address(import_page, import_template), name="template-import"),
+    path("new/template", at_one_address(new_page, save_template), name="template-new"),
+    path("new/template/import", at_one_address(import_page, import_template), name="template-import"),
     path("templates/<id:template_id>", at_one_address(template_page, use_template), name="template"),
     path("templates/<id:template_id>/export", export, name="template-export"),
     path(

@@ -407,3 +407,11 @@ def test_signed_out_people_sign_in_first(web_as: Any, harness: Caller) -> None:
     answer = web_as(None).get(edit_url(made))
     assert answer.status_code == 302
     assert answer["Location"].startswith("/signin?next=")
+
+
+def test_a_workflow_called_new_has_its_pages(web: Client, harness: Caller) -> None:
+    new_draft(harness, workflow_id="new", title="It is called new")
+    for path in ("/workflows/new", "/workflows/new/edit"):
+        answer = web.get(path)
+        assert answer.status_code == 200
+        assert b"It is called new" in answer.content
