@@ -164,9 +164,7 @@ def test_a_value_is_shown_one_entry_a_line() -> None:
 
 def test_documents_and_short_texts_are_laid_out() -> None:
     assert "<strong>now</strong>" in shown("{{ text|markdown }}", text="**now**")
-    assert (
-        shown("{{ text|said }}", text="**now**\nor *never*") == "<strong>now</strong><br>or <em>never</em>"
-    )
+    assert shown("{{ text|said }}", text="**now**\nor *never*") == "<strong>now</strong><br>or <em>never</em>"
     assert shown("{{ text|said }}{{ text|markdown }}", text=None) == ""
 
 
