@@ -78,6 +78,12 @@ def outline_of(
     ]
 
 
+def reading_order(plan: Plan) -> list[str]:
+    """Every step's id as the outline tells them: bodies after their constructs."""
+    bodies = {step.id: step.body for step in plan.steps if step.body}
+    return [step_id for step_id, _depth, _closes in nested(plan.top_level, bodies)]
+
+
 def nested(roots: Sequence[Name], bodies: Mapping[Name, Sequence[Name]]) -> list[tuple[Name, int, int]]:
     """``(name, depth, lists that end after it)`` in the order of reading; a name met twice is told once only."""
     found: list[tuple[Name, int, int]] = []

@@ -18,6 +18,7 @@ from chief_project.web import (
     run_decisions,
     tokens,
     workflow,
+    workflow_decisions,
     workflow_templates,
     workflows,
 )
@@ -38,6 +39,7 @@ urlpatterns: list[URLPattern] = [
     *run_decisions.urlpatterns,
     *tokens.urlpatterns,
     *workflow.urlpatterns,
+    *workflow_decisions.urlpatterns,
     *workflow_templates.urlpatterns,
     *workflows.urlpatterns,
 ]
