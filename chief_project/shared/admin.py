@@ -228,6 +228,14 @@ class SigninLinkAdmin(Record):
     search_fields = ("user__username",)
 
 
+@admin.register(models.Preferences)
+class PreferencesAdmin(Record):
+    list_display = ("user", "time_zone", "language", "theme", "keys")
+    list_filter = (choice("theme", ["system", "light", "dark"]),)
+    list_select_related = ("user",)
+    search_fields = ("user__username",)
+
+
 # -- The audit ---------------------------------------------------------------------------------------
 
 
