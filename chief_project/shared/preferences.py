@@ -20,8 +20,8 @@ class Preferences:
     """One person's, or what holds for whoever chose nothing.
 
     ``time_zone`` is an IANA name that this machine knows, or None: the browser's. ``language`` is one of
-    ``LANGUAGES``, or None: what the browser asks for. ``notify`` holds kinds of ``NOTIFIABLE`` that an open page tells the person of; Chief sends no
-    mail.
+    ``LANGUAGES``, or None: what the browser asks for. ``notify`` holds kinds of ``NOTIFIABLE`` that an open page tells
+    the person of; Chief sends no mail.
     """
 
     time_zone: str | None = None

@@ -20,6 +20,12 @@ _LAST = OpenApiParameter(
     description="The `id` of the last event that you got: an event comes at once if there is a newer one.",
 )
 
+# No type: some clients of the description judge the text of the stream, others each event that they read from it.
+_EVENTS = {
+    "description": "Events with an `id` (the revision) and `data`: `{run_id, revision, status}` as JSON. An event named "
+    "`gone` has `{run_id}` and ends the stream."
+}
+
 
 def run_event(run_id: str, facts: RunFacts | None) -> Event:
     """Where a run stands, or that it is ``gone``."""
@@ -35,7 +41,7 @@ class RunEvents(ChiefView):
     queries: ClassVar = {"get": FollowRunQuery}
     offers: ClassVar = EVENTS
 
-    @extend_schema(operation_id="follow_run", parameters=[_LAST], responses={(200, EVENTS): str})
+    @extend_schema(operation_id="follow_run", parameters=[_LAST], responses={(200, EVENTS): _EVENTS})
     def get(self, request: HttpRequest, run_id: str) -> HttpResponse:
         """Server-Sent Events: one after each change of the run, its `id` the new revision.
 

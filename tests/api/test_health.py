@@ -67,7 +67,7 @@ def test_a_page_whose_database_is_away_says_so_and_when_to_come_back(monkeypatch
     def away(*args: Any, **kwargs: Any) -> None:
         raise OperationalError("server closed the connection at 10.0.0.7")
 
-    monkeypatch.setattr("chief_project.shared.web.views.caller_of_session", away)
+    monkeypatch.setattr("chief_project.web.pages.caller_of_session", away)
     client = Client(raise_request_exception=False)
     page = client.get("/", headers={"accept": "text/html"})
     assert (page.status_code, page["Retry-After"]) == (503, "1")

@@ -23,9 +23,9 @@ pytestmark = pytest.mark.django_db
 
 def test_who_chose_nothing_has_the_defaults(viewer: Caller, harness: Caller) -> None:
     assert preferences_of(caller=viewer) == Preferences(
-        time_zone="UTC", language=None, theme="system", keys=True, notify=frozenset()
+        time_zone=None, language=None, theme="system", keys=True, notify=frozenset()
     )
-    assert preferences_of(caller=harness) == preferences_of_user(None) == Preferences(time_zone="UTC")
+    assert preferences_of(caller=harness) == preferences_of_user(None) == Preferences()
 
 
 def test_what_was_chosen_is_kept_for_this_person_and_unaudited(viewer: Caller, reviewer: Caller) -> None:
@@ -46,13 +46,13 @@ def test_what_was_chosen_is_kept_for_this_person_and_unaudited(viewer: Caller, r
         keys=False,
         notify=frozenset({"amendment", "question"}),
     )
-    assert preferences_of(caller=reviewer) == Preferences(time_zone="UTC")
+    assert preferences_of(caller=reviewer) == Preferences()
     assert AuditEntry.objects.count() == entries
 
 
 def test_choosing_again_replaces_everything(viewer: Caller) -> None:
     update_preferences(caller=viewer, time_zone="Asia/Tokyo", theme="light", notify=["draft"])
-    assert update_preferences(caller=viewer, language="en") == Preferences(time_zone="UTC", language="en")
+    assert update_preferences(caller=viewer, language="en") == Preferences(language="en")
     assert Row.objects.count() == 1
 
 
@@ -80,9 +80,9 @@ def test_what_is_unknown_is_refused_and_nothing_written(
     assert not Row.objects.exists()
 
 
-def test_a_zone_that_this_machine_does_not_know_reads_as_the_instances(viewer: Caller) -> None:
+def test_a_zone_that_this_machine_does_not_know_reads_as_none_chosen(viewer: Caller) -> None:
     Row.objects.create(user_id=viewer.user_id, time_zone="Europe/Gone", language="xx", notify=["gone"])
-    assert preferences_of(caller=viewer) == Preferences(time_zone="UTC")
+    assert preferences_of(caller=viewer) == Preferences()
 
 
 def test_the_zones_are_names_a_person_could_choose() -> None:
