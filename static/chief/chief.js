@@ -155,7 +155,11 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     const menu = document.querySelector("details.menu[open]");
     if (menu) { menu.removeAttribute("open"); menu.querySelector("summary").focus(); return; }
-    if (inField(document.activeElement)) document.activeElement.blur();
+    const field = document.activeElement;
+    if (!inField(field)) return;
+    const card = field.closest("[data-list-item]"); // it stays the one that keys act on
+    field.blur();
+    if (card) focusable(card).focus({ preventScroll: true });
     return;
   }
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && inField(event.target)) {

@@ -57,6 +57,7 @@ def tab_into(page: Page, label: str) -> None:
 
 
 def test_from_a_plan_to_a_finished_run_by_keys(page_of: PageOf, harness: Harness) -> None:
+    other = harness.plan("An older plan, first in the list", [task("wait")], project="gate")
     workflow_id = harness.plan(TITLE, plan(), project="gate")
     page = page_of()
     page.goto("/workflows")
@@ -132,3 +133,6 @@ def test_from_a_plan_to_a_finished_run_by_keys(page_of: PageOf, harness: Harness
     harness.report(run_id, "hang", "It rings.", "completed")
     keys(page, "g", "w")
     expect(page.get_by_role("row", name=TITLE)).to_contain_text("Completed")
+
+    # And no key ever meant the card above.
+    assert harness.get(f"/workflows/{other}")["status"] == "draft"
