@@ -78,7 +78,9 @@ def inline(text: str) -> SafeString:
 
 def _in_time(text: str, language: str, *, inline: bool) -> SafeString:
     if len(text) > LONGEST:
-        why = _("This text is longer than 200 kB. This is its beginning, as it was written; the API has all of it.")
+        why = _(
+            "This text is longer than 200 kB. This is its beginning, as it was written; the API has all of it."
+        )
         return _as_it_is(text[:LONGEST], why, inline)
     return (_small if len(text) <= _SMALL else _large)(text, language, inline)
 
