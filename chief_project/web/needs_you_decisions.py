@@ -52,7 +52,7 @@ def _decide_draft(request: HttpRequest, caller: Caller, name: str) -> str:
         "reason": text(request, "reason"),
     }
     if _decision(request, "approved", "sent_back") == "approved":
-        done = approve_workflow(**asked)
+        done = approve_workflow(**asked, unless_sent_back=True)
         return _("Approved: %(title)s") % {"title": done["title"]}
     done = send_back_workflow(**asked)
     return _("Sent back: %(title)s") % {"title": done["title"]}

@@ -10,7 +10,7 @@ from amendments.services.delete_workflow import delete_workflow
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import ValidationFailed
 from chief_project.web.addresses import link
-from chief_project.web.forms import name, number, text
+from chief_project.web.forms import flag, name, number, text
 from chief_project.web.pages import action
 from chief_project.web.workflow import (
     archive_page,
@@ -34,12 +34,13 @@ from workflows.services.send_back_workflow import send_back_workflow
 
 @action(changes_page)
 def approve(request: HttpRequest, caller: Caller, workflow_id: str) -> str:
-    """Only the revision that was on the screen."""
+    """Only what was on the screen: that revision, and if it waited there, one that still does."""
     done = approve_workflow(
         caller=caller,
         workflow_id=workflow_id,
         reason=text(request, "reason"),
         revision=_revision_read(request),
+        unless_sent_back=flag(request, "waits"),
     )
     left = sum(not note["resolved"] for note in done["review_notes"])
     said = _("Revision %(n)d is approved. A harness can register a run of it now.") % {"n": done["revision"]}

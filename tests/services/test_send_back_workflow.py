@@ -16,7 +16,7 @@ from chief_project.shared.models import AuditEntry
 from tests.plans import task
 from tests.refusals import refused
 from tests.workflows import new_approved, new_draft, revised
-from workflows import selectors
+from workflows import models, selectors
 from workflows.services.add_review_note import add_review_note
 from workflows.services.approve_workflow import approve_workflow
 from workflows.services.resolve_review_note import resolve_review_note
@@ -63,6 +63,19 @@ def test_a_draft_that_was_sent_back_may_still_be_approved(reviewer: Caller) -> N
     assert approve_workflow(caller=reviewer, workflow_id=draft["workflow_id"])["status"] == "approved"
 
 
+def test_who_approves_what_still_waited_on_their_screen_hears_that_it_was_sent_back(
+    reviewer: Caller, admin: Caller
+) -> None:
+    workflow_id = new_draft(reviewer)["workflow_id"]
+    send_back_workflow(caller=admin, workflow_id=workflow_id)
+    with refused(InvalidTransition, "was sent back by owner while you were reading") as found:
+        approve_workflow(caller=reviewer, workflow_id=workflow_id, revision=1, unless_sent_back=True)
+    assert found.value.details == {"by": "owner"}
+    assert models.Workflow.objects.get().status == "draft"
+    assert not models.Version.objects.exists()
+    assert not AuditEntry.objects.filter(event="workflow.approved").exists()
+
+
 def test_only_people_send_back(harness: Caller, relay: Caller, viewer: Caller) -> None:
     draft = new_draft(harness)
     for caller in (harness, relay, viewer, COMMAND):
@@ -76,7 +89,7 @@ def test_only_a_draft_that_waits_is_sent_back(reviewer: Caller) -> None:
         send_back_workflow(caller=reviewer, workflow_id=made["workflow_id"])
     draft = new_draft(reviewer)
     send_back_workflow(caller=reviewer, workflow_id=draft["workflow_id"])
-    with refused(InvalidTransition, "sent back already"):
+    with refused(InvalidTransition, "sent back already, by "):
         send_back_workflow(caller=reviewer, workflow_id=draft["workflow_id"])
     with refused(NotFound, "no workflow"):
         send_back_workflow(caller=reviewer, workflow_id="nowhere")

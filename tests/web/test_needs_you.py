@@ -630,24 +630,42 @@ def test_of_fifty_decisions_on_one_card_one_counts_and_the_others_are_told_whose
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_fifty_approvals_of_one_draft_one_counts(
-    web_as: WebAs, relay: Caller, rita: User, owner: User
+@pytest.mark.parametrize("decisions", [("approved",), ("approved", "sent_back")])
+def test_of_fifty_decisions_on_one_draft_one_counts_whatever_they_say(
+    web_as: WebAs, relay: Caller, rita: User, owner: User, decisions: tuple[str, ...]
 ) -> None:
     new_draft(relay, task("a"), workflow_id="w1")
     clients = [web_as(user) for user in (rita, owner) for _ in range(25)]
     answers = at_once(
         [
-            lambda client=client: decide(client, "draft:w1@1", htmx=True, decision="approved")
-            for client in clients
+            lambda client=client, place=place: decide(
+                client, "draft:w1@1", htmx=True, decision=decisions[place % len(decisions)]
+            )
+            for place, client in enumerate(clients)
         ]
     )
     statuses = [answer.status_code for answer in answers]
     assert sorted(statuses) == [200] + [409] * 49
-    winner = Workflow.objects.get().decided_by
-    assert AuditEntry.objects.filter(event="workflow.approved").count() == 1
+    entry = AuditEntry.objects.get(event__in=["workflow.approved", "workflow.sent_back"])
+    done = "Approved" if entry.event == "workflow.approved" else "Sent back"
+    assert Workflow.objects.get().status == ("approved" if done == "Approved" else "draft")
     for place, answer in enumerate(answers):
-        mine = (place < 25) == (winner == "rita")
-        assert ("Approved by you" if mine else f"Approved by {winner}") in text_of(answer.content)
+        mine = (place < 25) == (entry.actor == "rita")
+        assert (f"{done} by you" if mine else f"{done} by {entry.actor}") in text_of(answer.content)
+
+
+def test_a_draft_that_a_colleague_sent_back_is_not_approved_over_their_head(
+    web_as: WebAs, relay: Caller, rita: User, owner: User
+) -> None:
+    new_draft(relay, task("a"), workflow_id="w1")
+    assert decide(web_as(owner), "draft:w1@1", decision="sent_back", reason="Too big.").status_code == 303
+    answer = decide(web_as(rita), "draft:w1@1", htmx=True, decision="approved", reason="Fine by me.")
+    assert answer.status_code == 409
+    page = text_of(answer.content)
+    assert "Sent back by owner" in page
+    assert "Fine by me." in page
+    assert Workflow.objects.get().status == "draft"
+    assert not AuditEntry.objects.filter(event="workflow.approved").exists()
 
 
 def test_a_checkpoint_decided_elsewhere_meanwhile_is_told_with_its_door(

@@ -406,6 +406,25 @@ def test_a_plan_that_moved_on_is_not_approved_and_the_difference_is_shown(
     assert (row().status, entries()) == ("draft", before)
 
 
+def test_an_approval_after_a_colleague_sent_it_back_is_told_so_and_may_be_repeated_knowingly(
+    web_as: WebAs, harness: Caller, admin: Caller, rita: User
+) -> None:
+    draft(harness)
+    web = web_as(rita)
+    assert 'name="waits" value="1"' in web.get("/workflows/w").content.decode()
+    send_back_workflow(caller=admin, workflow_id="w", revision=1)
+    before = entries()
+    sent = {"form": "decide", "revision": "1", "waits": "1", "reason": "Looks right"}
+    answer = web.post("/workflows/w/approve", sent)
+    assert answer.status_code == 409
+    assert "Nothing was changed: owner has sent it back already" in words(answer.content)
+    assert ">Looks right</textarea>" in answer.content.decode()
+    assert (row().status, entries()) == ("draft", before)
+    assert 'name="waits"' not in answer.content.decode()  # the form now speaks of what was sent back
+    assert web.post("/workflows/w/approve", {"revision": "1"}).status_code == 303
+    assert row().status == "approved"
+
+
 def test_of_two_reviewers_the_second_is_told_who_was_first(
     web_as: WebAs, harness: Caller, admin: Caller, rita: User
 ) -> None:

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from chief_project.shared import audit, clock
 from chief_project.shared.caller import Caller, Right
+from chief_project.shared.errors import InvalidTransition
 from workflows import models, selectors
 from workflows.services._seen import note_seen
 from workflows.services.head import check_etag, check_revision, lock_workflow, must_be_draft, save
@@ -25,11 +26,13 @@ def approve_workflow(
     reason: str | None = None,
     revision: int | None = None,
     if_match: int | None = None,
+    unless_sent_back: bool = False,
 ) -> dict[str, Any]:
     """The draft becomes approved and its plan is kept as this version; no run is made. Answers the ``Workflow``.
 
-    ``revision`` (or ``if_match``, the ETag's number) binds the approval to what was read. Raises ``Forbidden``,
-    ``NotFound``, ``PreconditionFailed`` with the difference, ``InvalidTransition`` unless it is a draft.
+    ``revision`` (or ``if_match``, the ETag's number) binds the approval to what was read. ``unless_sent_back``: whoever
+    approves saw a draft that waits, so that of two people who decide at once the second hears of the first. Raises
+    ``Forbidden``, ``NotFound``, ``PreconditionFailed`` with the difference, ``InvalidTransition`` unless it is a draft.
     """
     with transaction.atomic(savepoint=False):
         caller.must(Right.DECIDE, "approve a workflow")
@@ -37,6 +40,12 @@ def approve_workflow(
         check_etag(row, if_match)
         must_be_draft(row, "approved", _INSTEAD)
         check_revision(row, revision, "approve")
+        if unless_sent_back and row.review_state == "sent_back":
+            raise InvalidTransition(
+                f"workflow '{workflow_id}' was sent back by {row.review_by} while you were reading: read why, and approve "
+                "it then if you still would",
+                by=row.review_by,
+            )
         at = clock.now()
         decide_approval(row, caller=caller, at=at, decided_by=caller.claim(decided_by), reason=reason)
         note_seen(row, caller=caller, at=at)

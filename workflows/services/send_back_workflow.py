@@ -40,7 +40,9 @@ def send_back_workflow(
         check_revision(row, revision, "send back")
         if row.review_state == "sent_back":
             raise InvalidTransition(
-                f"workflow '{workflow_id}' was sent back already and waits for its harness: add a review note to say more"
+                f"workflow '{workflow_id}' was sent back already, by {row.review_by}, and waits for its harness: "
+                "add a review note to say more",
+                by=row.review_by,
             )
         at = clock.now()
         by = caller.claim(decided_by)
