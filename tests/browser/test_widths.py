@@ -37,3 +37,21 @@ def test_a_page_never_scrolls_sideways_or_cuts_a_word(
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, f"{width}: {page.evaluate(OUTSIDE)}"
         assert not page.evaluate(CUT), f"cut at {width}"
+
+
+@pytest.mark.parametrize("name", ["run", "run:failed", "workflow", "template"])
+def test_a_menu_opens_within_the_page(name: str, places: Places, reading: PageOf) -> None:
+    page = reading()
+    page.set_extra_http_headers({})
+    for width, height in HEIGHTS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(places.path(name))
+        for menu in page.locator(".head-actions details.menu, .rail details.menu").all():
+            if not menu.is_visible():
+                continue
+            menu.locator("summary").click()
+            box = menu.locator(".menu-list").bounding_box()
+            assert box is not None
+            assert box["x"] >= 0, f"{width}: begins at {box['x']}"
+            assert box["x"] + box["width"] <= width, f"{width}: ends at {box['x'] + box['width']}"
+            menu.locator("summary").click()
