@@ -39,7 +39,7 @@ def test_a_page_never_scrolls_sideways_or_cuts_a_word(
         assert not page.evaluate(CUT), f"cut at {width}"
 
 
-@pytest.mark.parametrize("name", ["run", "run:failed", "workflow", "template"])
+@pytest.mark.parametrize("name", ["run", "run:failed", "workflow", "workflow:approved", "template"])
 def test_a_menu_opens_within_the_page(name: str, places: Places, reading: PageOf) -> None:
     page = reading()
     page.set_extra_http_headers({})
