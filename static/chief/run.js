@@ -35,7 +35,7 @@ const shown = new Map(); // what the server last said of each place: scripts cha
 for (const place of document.querySelectorAll("[data-live]")) remember(place);
 
 function remember(place) {
-  if (place.dataset.live === "rows") for (const row of place.querySelectorAll(":scope > [data-key]")) shown.set(`${place.id}|${row.dataset.key}`, row.outerHTML);
+  if (place.dataset.live === "rows") for (const row of place.querySelectorAll(":scope > [data-row]")) shown.set(`${place.id}|${row.dataset.row}`, row.outerHTML);
   else shown.set(place.id, place.innerHTML);
 }
 
@@ -67,19 +67,19 @@ function renew(place, next) {
 }
 
 function renewRows(place, next) {
-  const rows = new Map([...place.querySelectorAll(":scope > [data-key]")].map((row) => [row.dataset.key, row]));
-  const theirs = [...next.querySelectorAll(":scope > [data-key]")];
+  const rows = new Map([...place.querySelectorAll(":scope > [data-row]")].map((row) => [row.dataset.row, row]));
+  const theirs = [...next.querySelectorAll(":scope > [data-row]")];
   let news = 0;
   for (const row of theirs) {
-    const mine = rows.get(row.dataset.key);
+    const mine = rows.get(row.dataset.row);
     if (!mine) { news += 1; continue; }
-    const key = `${place.id}|${row.dataset.key}`;
+    const key = `${place.id}|${row.dataset.row}`;
     if (shown.get(key) === row.outerHTML) continue;
     if (isBusy(mine)) continue;
     shown.set(key, row.outerHTML);
     renew(mine, row);
   }
-  const gone = rows.size > 0 && theirs.length > 0 && [...rows.keys()].some((key) => !theirs.some((row) => row.dataset.key === key));
+  const gone = rows.size > 0 && theirs.length > 0 && [...rows.keys()].some((key) => !theirs.some((row) => row.dataset.row === key));
   const note = document.querySelector(`[data-news-of="${place.id}"]`);
   if (!note) { if (news || gone || rows.size === 0) { place.replaceChildren(...[...next.cloneNode(true).childNodes]); remember(place); } return; }
   note.hidden = !news && !gone;

@@ -107,6 +107,21 @@ def test_a_key_typed_into_a_field_is_only_text(page_of: PageOf, harness: Harness
     assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"
 
 
+def test_a_step_named_like_a_key_is_not_meant_by_it(
+    page_of: PageOf, harness: Harness, person: Harness
+) -> None:
+    workflow_id = harness.plan("Named like keys", [task("a"), task("r", depends_on=["a"])])
+    person.post(f"/workflows/{workflow_id}/approve", {})
+    run_id = harness.run(workflow_id)
+    page = page_of()
+    for tab in ("table", "timeline"):
+        page.goto(f"/runs/{run_id}/{tab}")
+        expect(page.locator("main code", has_text="a").first).to_be_visible()
+        for key in ("a", "r"):
+            page.keyboard.press(key)
+            expect(page.locator(".is-armed")).to_have_count(0)
+
+
 def test_the_first_tab_stop_skips_to_the_content(page_of: PageOf, harness: Harness) -> None:
     workflow_id = harness.plan("Skip", [task("one"), parallel("many", ["two"]), task("two")])
     page = page_of()

@@ -153,8 +153,8 @@ def test_the_table_and_the_reports_are_narrowed(web_as: WebAs, rita: User, run: 
 
     waiting = page(client, "/table", state="waiting")
     assert waiting.count("data-list-item") == 1
-    assert 'data-key="ok"' in waiting
-    assert 'data-key="p/inst_01"' in page(client, "/table", q="paper=p1")
+    assert 'data-row="ok"' in waiting
+    assert 'data-row="p/inst_01"' in page(client, "/table", q="paper=p1")
     assert "Nothing here is like that" in page(client, "/table", q="nowhere", state="stale")
     assert page(client, "/table", page="99", state="nonsense").count("data-list-item") == 9
     below = page(client, "/reports", path="p")
@@ -167,10 +167,10 @@ def test_the_timeline_shows_waits_and_pauses(web_as: WebAs, rita: User, run: Non
     said = page(web_as(rita), "/timeline")
     assert "Waited for a decision" in said
     assert "Paused for an amendment" in said
-    assert 'data-key="p/inst_00/x"' in said
+    assert 'data-row="p/inst_00/x"' in said
     only = page(web_as(rita), "/timeline", waits="1")
-    assert 'data-key="ok"' in only
-    assert 'data-key="a"' not in only
+    assert 'data-row="ok"' in only
+    assert 'data-row="a"' not in only
 
 
 def test_questions_come_with_their_answers(
