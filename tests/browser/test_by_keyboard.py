@@ -116,7 +116,7 @@ def test_a_step_named_like_a_key_is_not_meant_by_it(
     page = page_of()
     for tab in ("table", "timeline"):
         page.goto(f"/runs/{run_id}/{tab}")
-        expect(page.locator("main code", has_text="a").first).to_be_visible()
+        expect(page.get_by_role("main").get_by_role("link", name="a", exact=True).first).to_be_visible()
         for key in ("a", "r"):
             page.keyboard.press(key)
             expect(page.locator(".is-armed")).to_have_count(0)
