@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, OuterRef, Subquery
 
 from amendments import mappers
 from amendments.domain.differences import amendment_diff
@@ -14,7 +14,7 @@ from amendments.selectors.amendments import amendment_answer, no_amendment
 from amendments.selectors.standings import standings_of
 from chief_project.shared.caller import Caller, Right
 from chief_project.shared.reading import one_moment
-from runs.models import Run
+from runs.models import AppliedAmendment, Run
 from workflows.domain.plan import KeptPlan
 from workflows.mappers import load_plans
 from workflows.models import RemovedStep
@@ -32,6 +32,8 @@ class Proposal:
     pending. ``before`` and ``after`` are the run's plans, ``shared`` the workflow's own that it meets or met,
     ``unchanged`` how many steps are the same before and after, ``released`` ``[{step_id, construct_id}]`` of body
     steps that come to stand at top level, and ``head`` ``{applies, why, differs}`` as in ``get_amendment_diff``.
+
+    ``place`` is which of the run's applied amendments it is, from 1; None where it wasn't applied.
 
     ``run`` is ``{run_id, status, created_at, last_report_at}``, ``workflow`` ``{workflow_id, title, project, version,
     status}``; ``standings`` are those of every step of ``before`` as the run stands now, empty once it is decided;
@@ -54,6 +56,7 @@ class Proposal:
     only_people: str | None
     siblings: int
     former: list[Document]
+    place: int | None
 
     @property
     def pending(self) -> bool:
@@ -79,7 +82,11 @@ def get_proposal(*, caller: Caller, amendment_id: str) -> Proposal:
     """
     caller.must(Right.READ, "read an amendment")
     with one_moment():
-        row = Amendment.objects.select_related("run__workflow").filter(amendment_id=amendment_id).first()
+        applied = AppliedAmendment.objects.filter(
+            run=OuterRef("run"), amendment_id=OuterRef("amendment_id")
+        ).values("number")
+        found = Amendment.objects.select_related("run__workflow").annotate(place=Subquery(applied))
+        row = found.filter(amendment_id=amendment_id).first()
         if row is None:
             raise no_amendment(amendment_id)
         run, workflow = row.run, row.run.workflow
@@ -139,6 +146,7 @@ def get_proposal(*, caller: Caller, amendment_id: str) -> Proposal:
         ),
         siblings=siblings,
         former=former,
+        place=row.place,
     )
 
 

@@ -69,52 +69,59 @@ def get_run_definition(*, caller: Caller, run_id: str, applied: int | None = Non
     the run has fewer amendments than that.
     """
     caller.must(Right.READ, "read a run's plan")
-    row = (
-        Run.objects.filter(run_id=run_id)
-        .values_list(
-            "pk", "workflow__workflow_id", "workflow__title", "base_version", "base_plan_id", "plan_id"
-        )
-        .first()
-    )
-    if row is None:
-        raise no_run(run_id)
-    pk, workflow_id, title, base_version, base_plan_pk, plan_pk = row
-    amendments = list(
-        AppliedAmendment.objects.filter(run=pk).order_by("number").values_list("amendment_id", "plan_id")
-    )
-    if applied is not None:
-        if not 0 <= applied <= len(amendments):
-            raise ValidationFailed(
-                f"applied={applied} is out of range: {len(amendments)} amendment(s) were applied to run '{run_id}', "
-                f"so use 0 (as registered) to {len(amendments)}",
-                parameter="applied",
-                most=len(amendments),
-            )
-        amendments = amendments[:applied]
-        plan_pk = amendments[-1][1] if amendments else base_plan_pk
+    row, amendment_ids, plan_pk = _plan_after(run_id, applied)
     plan = load_plan(plan_pk)
     return {
         "run_id": run_id,
-        "workflow_id": workflow_id,
-        "title": title,
-        "base_version": base_version,
-        "applied_amendment_ids": [amendment_id for amendment_id, _ in amendments],
+        "workflow_id": row["workflow__workflow_id"],
+        "title": row["workflow__title"],
+        "base_version": row["base_version"],
+        "applied_amendment_ids": amendment_ids,
         "steps": [step_document(step) for step in plan.steps],
         "groups": [group_document(group) for group in plan.groups],
     }
 
 
-def plan_of_run(*, caller: Caller, run_id: str) -> KeptPlan:
-    """The plan this run goes by now, as a value; its title is the workflow's. ``NotFound`` without such a run.
+def plan_of_run(*, caller: Caller, run_id: str, applied: int | None = None) -> KeptPlan:
+    """The plan this run goes by now, or went by after its first ``applied`` amendments, as a value; its title is the
+    workflow's. Refuses what ``get_run_definition`` refuses.
 
-    For what draws it in this process. One statement, six more where the plan isn't cached.
+    For what draws it in this process. One statement, one more with ``applied``, six more where the plan isn't cached.
     """
     caller.must(Right.READ, "read a run's plan")
-    row = Run.objects.filter(run_id=run_id).values_list("plan_id", "workflow__title").first()
+    if applied is None:
+        found = Run.objects.filter(run_id=run_id).values_list("plan_id", "workflow__title").first()
+        if found is None:
+            raise no_run(run_id)
+        key, title = found
+    else:
+        row, _, key = _plan_after(run_id, applied)
+        title = row["workflow__title"]
+    return KeptPlan(key, load_plan(key), title)
+
+
+def _plan_after(run_id: str, applied: int | None) -> tuple[Document, list[str], int]:
+    """The run's row, the amendments that made the plan that is asked for, and that plan's key. Two statements."""
+    columns = ("pk", "workflow__workflow_id", "workflow__title", "base_version", "base_plan_id", "plan_id")
+    row = Run.objects.filter(run_id=run_id).values(*columns).first()
     if row is None:
         raise no_run(run_id)
-    key, title = row
-    return KeptPlan(key, load_plan(key), title)
+    made = list(
+        AppliedAmendment.objects.filter(run=row["pk"])
+        .order_by("number")
+        .values_list("amendment_id", "plan_id")
+    )
+    if applied is None:
+        return row, [amendment_id for amendment_id, _ in made], row["plan_id"]
+    if not 0 <= applied <= len(made):
+        raise ValidationFailed(
+            f"applied={applied} is out of range: {len(made)} amendment(s) were applied to run '{run_id}', "
+            f"so use 0 (as registered) to {len(made)}",
+            parameter="applied",
+            most=len(made),
+        )
+    plan_pk = made[applied - 1][1] if applied else row["base_plan_id"]
+    return row, [amendment_id for amendment_id, _ in made[:applied]], plan_pk
 
 
 def list_runs(

@@ -58,6 +58,7 @@ def test_what_is_decided_says_nothing_of_how_steps_stand_now(reviewer: Caller) -
     second = propose(reviewer, remove("b"))["amendment_id"]
     found = get_proposal(caller=reviewer, amendment_id=first)
     assert (found.pending, found.standings, found.siblings) == (False, {}, 1)
+    assert (found.place, get_proposal(caller=reviewer, amendment_id=second).place) == (1, None)
     assert [(each["amendment_id"], each["status"]) for each in found.former] == [(second, "pending_approval")]
     assert found.head["applies"]
     assert [each["amendment_id"] for each in get_proposal(caller=reviewer, amendment_id=second).former] == [

@@ -7,6 +7,7 @@ from workflows.selectors.history import (
     list_revisions,
     list_versions,
     plan_of_workflow,
+    plan_then,
     revision_of_etag,
     what_changed,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "list_workflows",
     "of_project",
     "plan_of_workflow",
+    "plan_then",
     "revision_of_etag",
     "what_changed",
     "workflow_etag",

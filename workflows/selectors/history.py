@@ -1,6 +1,7 @@
 """Every plan a workflow ever had, and what differs between them (contract 2)."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from chief_project.shared.caller import Caller, Right
@@ -16,6 +17,15 @@ Kept = models.Revision | models.Version
 _NAME = re.compile(r"([rv])([1-9]\d{0,8})", re.ASCII)
 
 
+@dataclass(frozen=True, slots=True)
+class PlanThen:
+    """A revision or an approved version as it was: ``name`` is ``r3`` or ``v2``, ``entry`` ``{n, at, by, via, reason}``."""
+
+    name: str
+    entry: dict[str, Any]
+    kept: KeptPlan
+
+
 def list_revisions(*, caller: Caller, workflow_id: str, paging: Paging) -> Page:
     """``{n, at, by, via, reason}`` of every text the draft ever had, the first one first."""
     return _list(models.Revision, caller=caller, workflow_id=workflow_id, paging=paging)
@@ -28,31 +38,40 @@ def list_versions(*, caller: Caller, workflow_id: str, paging: Paging) -> Page:
 
 def get_revision(*, caller: Caller, workflow_id: str, number: int) -> dict[str, Any]:
     """The plan as of a revision: ``{workflow_id, n, at, by, via, reason, title, steps, groups}``."""
-    return _get(models.Revision, "revision", caller=caller, workflow_id=workflow_id, number=number)
+    return _get(models.Revision, caller=caller, workflow_id=workflow_id, number=number)
 
 
 def get_version(*, caller: Caller, workflow_id: str, number: int) -> dict[str, Any]:
     """The plan as of an approved version: ``{workflow_id, n, at, by, via, reason, title, steps, groups}``."""
-    return _get(models.Version, "approved version", caller=caller, workflow_id=workflow_id, number=number)
+    return _get(models.Version, caller=caller, workflow_id=workflow_id, number=number)
 
 
-def plan_of_workflow(
-    *, caller: Caller, workflow_id: str, revision: int | None = None, version: int | None = None
-) -> KeptPlan:
-    """The plan as a value: as it stands, or of one ``revision`` or approved ``version``; ``NotFound`` without it.
+def plan_of_workflow(*, caller: Caller, workflow_id: str) -> KeptPlan:
+    """The plan as it stands, as a value; ``NotFound`` without such a workflow.
 
-    For what draws or compares plans in this process. One statement, one more for an older plan, six where the plan
-    isn't cached, two for the read's begin and end.
+    For what draws or compares plans in this process. One statement, six more where the plan isn't cached, two for the
+    read's begin and end.
     """
     caller.must(Right.READ, "read a plan")
     with one_moment():
-        head = find(workflow_id)
-        row: models.Workflow | Kept = head
-        if revision is not None:
-            row = _kept(head, models.Revision, revision)
-        elif version is not None:
-            row = _kept(head, models.Version, version)
+        row = find(workflow_id)
         return KeptPlan(row.plan_id, mappers.load_plan(row.plan_id), row.title)
+
+
+def plan_then(*, caller: Caller, workflow_id: str, name: str) -> PlanThen:
+    """The plan that ``r3`` or ``v2`` names, as a value; ``NotFound``, saying which there are, for any other text.
+
+    One statement more than ``plan_of_workflow``.
+    """
+    caller.must(Right.READ, "read a plan")
+    match = _NAME.fullmatch(name)
+    with one_moment():
+        row = find(workflow_id)
+        if match is None:
+            raise no_such_plan(row, f"plan {name[:40]!r}")
+        kept = _kept(row, *_named(match))
+        plan = mappers.load_plan(kept.plan_id)
+    return PlanThen(name, kept_entry(kept), KeptPlan(kept.plan_id, plan, kept.title))
 
 
 def get_diff(
@@ -134,13 +153,11 @@ def _list(model: type[Kept], *, caller: Caller, workflow_id: str, paging: Paging
     return page.map(kept_entry)
 
 
-def _get(model: type[Kept], what: str, *, caller: Caller, workflow_id: str, number: int) -> dict[str, Any]:
+def _get(model: type[Kept], *, caller: Caller, workflow_id: str, number: int) -> dict[str, Any]:
     caller.must(Right.READ, "read a workflow's history")
     with one_moment():
         row = find(workflow_id)
-        kept = model._default_manager.filter(workflow=row, number=number).first()
-        if kept is None:
-            raise NotFound(f"workflow '{workflow_id}' has no {what} {number}", workflow_id=workflow_id)
+        kept = _kept(row, model, number)
         plan = mappers.load_plan(kept.plan_id)
     return {
         "workflow_id": workflow_id,
@@ -161,7 +178,28 @@ def kept_name(text: str | None, parameter: str) -> tuple[type[Kept], int] | None
             f"query parameter '{parameter}': {text[:40]!r} names no plan; write 'v2' for a version, 'r3' for a revision",
             parameter=parameter,
         )
-    return (models.Version if match[1] == "v" else models.Revision), int(match[2])
+    return _named(match)
+
+
+def no_such_plan(row: models.Workflow, what: str) -> NotFound:
+    """The refusal for a revision or version there is not; it says which there are. One statement."""
+    versions = list(
+        models.Version.objects.filter(workflow=row).order_by("number").values_list("number", flat=True)
+    )
+    there = " and ".join(
+        _span(letter, numbers) for letter, numbers in (("r", [1, row.revision]), ("v", versions)) if numbers
+    )
+    return NotFound(
+        f"workflow '{row.workflow_id}' has no {what}: it has {there}",
+        workflow_id=row.workflow_id,
+        revisions=row.revision,
+        versions=len(versions),
+    )
+
+
+def no_such_number(row: models.Workflow, model: type[Kept], number: int) -> NotFound:
+    """``no_such_plan`` for a number of a kind."""
+    return no_such_plan(row, f"{'approved version' if model is models.Version else 'revision'} {number}")
 
 
 def kept_label(kept: Kept) -> str:
@@ -180,9 +218,18 @@ def _newest(row: models.Workflow) -> tuple[type[Kept], int]:
 def _kept(row: models.Workflow, model: type[Kept], number: int) -> Kept:
     kept = model._default_manager.filter(workflow=row, number=number).first()
     if kept is None:
-        what = "approved version" if model is models.Version else "revision"
-        raise NotFound(f"workflow '{row.workflow_id}' has no {what} {number}", workflow_id=row.workflow_id)
+        raise no_such_number(row, model, number)
     return kept
+
+
+def _named(match: re.Match[str]) -> tuple[type[Kept], int]:
+    return (models.Version if match[1] == "v" else models.Revision), int(match[2])
+
+
+def _span(letter: str, numbers: list[int]) -> str:
+    """``r1 to r5``; ``v1`` where there is but one."""
+    first, last = numbers[0], numbers[-1]
+    return f"{letter}{first}" if first == last else f"{letter}{first} to {letter}{last}"
 
 
 def _one_before(later: Kept) -> Kept:

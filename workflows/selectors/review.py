@@ -5,14 +5,13 @@ from datetime import datetime
 from typing import Any
 
 from chief_project.shared.caller import Caller, Right
-from chief_project.shared.errors import NotFound
 from chief_project.shared.reading import one_moment
 from workflows import mappers, models
 from workflows.domain.changes import count_changes, places_changed
 from workflows.domain.diff import plan_diff
 from workflows.domain.plan import KeptPlan, Plan
 from workflows.selectors._find import find
-from workflows.selectors.history import Kept, kept_entry, kept_label, kept_name
+from workflows.selectors.history import Kept, kept_entry, kept_label, kept_name, no_such_number
 
 Document = dict[str, Any]
 
@@ -170,8 +169,7 @@ def _named(row: models.Workflow, every: list[Kept], model: type[Kept], number: i
     for each in every:
         if isinstance(each, model) and each.number == number:
             return each
-    what = "approved version" if model is models.Version else "revision"
-    raise NotFound(f"workflow '{row.workflow_id}' has no {what} {number}", workflow_id=row.workflow_id)
+    raise no_such_number(row, model, number)
 
 
 def _newest(row: models.Workflow, every: list[Kept]) -> Kept:
