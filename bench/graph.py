@@ -12,6 +12,7 @@ import platform
 import random
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -122,13 +123,10 @@ def main() -> None:
             begin = perf_counter()
             draw_plan(fresh, key=name, href="?step={}".format, open_href="?open={}".format)
             again.append(perf_counter() - begin)
-            draw_run(
-                fresh, {"step_states": states}, key=name, href="?step={}".format, open_href="?open={}".format
-            )
+            run = partial(draw_run, key=name, href="?step={}".format, open_href="?open={}".format, yours=True)
+            run(fresh, {"step_states": states})
             begin = perf_counter()
-            draw_run(
-                fresh, {"step_states": states}, key=name, href="?step={}".format, open_href="?open={}".format
-            )
+            run(fresh, {"step_states": states})
             live.append(perf_counter() - begin)
         rows.append(
             [

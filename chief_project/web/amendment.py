@@ -13,13 +13,14 @@ from amendments.selectors.amendments import get_amendment
 from amendments.selectors.proposal import Proposal, get_proposal
 from amendments.services.approve_amendment import approve_amendment
 from amendments.services.reject_amendment import reject_amendment
-from chief_project.shared.caller import Caller
+from chief_project.shared.caller import Caller, Right
 from chief_project.web.addresses import link
 from chief_project.web.amendment_words import sentence
 from chief_project.web.differences import Row, changed_rows, step_rows
 from chief_project.web.forms import text
 from chief_project.web.graph import draw_amendment
 from chief_project.web.pages import action, page
+from chief_project.web.run_links import definition_of
 from runs.selectors.runs import get_run
 from workflows.domain.changes import criteria_changes
 from workflows.domain.diff import plan_diff, step_document
@@ -35,8 +36,9 @@ def amendment_page(request: HttpRequest, caller: Caller, amendment_id: str) -> C
     """While it is pending with the run's states, and with how its targets stand; afterwards as a record."""
     proposal = get_proposal(caller=caller, amendment_id=amendment_id)
     run = get_run(caller=caller, run_id=proposal.run["run_id"]) if proposal.pending else None
-    view = request.GET.get("view", "both")
+    view = next((each for each in VIEWS if each == request.GET.get("view")), "both")
     opened = request.GET.getlist("open")[:_SHOWN]
+    place = proposal.place
     here = reverse("amendment", kwargs={"amendment_id": amendment_id})
     graph = draw_amendment(
         proposal.before.plan,
@@ -44,10 +46,11 @@ def amendment_page(request: HttpRequest, caller: Caller, amendment_id: str) -> C
         key=("amendment", amendment_id, proposal.before.key, proposal.after.key),
         operations=proposal.amendment["operations"],
         href=lambda place: f"#{_anchor(proposal, place.split('/')[-1])}",
-        view=view if view in VIEWS else "both",
+        view=view,
         run=run,
         opened=frozenset(opened),
         open_href=lambda fold: f"{link(here, view=view, open=[*opened, fold])}#graph",
+        yours=caller.may(Right.DECIDE),
     )
     finished = {told.step.id for told in proposal.told if told.standing and told.standing.finished}
     return {
@@ -58,7 +61,7 @@ def amendment_page(request: HttpRequest, caller: Caller, amendment_id: str) -> C
         "workflow": proposal.workflow,
         "workflow_id": proposal.workflow["workflow_id"],
         "here": here,
-        "view": view if view in VIEWS else "both",
+        "view": view,
         "views": [("before", _("Before")), ("both", _("Both")), ("after", _("After"))],
         "graph": graph,
         "sentences": [
@@ -72,6 +75,8 @@ def amendment_page(request: HttpRequest, caller: Caller, amendment_id: str) -> C
         "more_running": max(0, len(proposal.running) - _SHOWN),
         "former": proposal.former[:_SHOWN],
         "next_version": proposal.workflow["version"] + 1,
+        "plan_before": definition_of(proposal.run["run_id"], place - 1 if place else None),
+        "plan_after": definition_of(proposal.run["run_id"], place),
     }
 
 

@@ -166,7 +166,11 @@ def artifacts_page(request: HttpRequest, caller: Caller, run_id: str) -> Context
 @page("pages/run_amendments.html")
 def amendments_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     """Every change to the plan of this run that was proposed, and what became of it."""
-    return frame_of(caller, run_id, "amendments")
+    frame = frame_of(caller, run_id, "amendments")
+    places = {amendment_id: n for n, amendment_id in enumerate(frame["run"]["applied_amendment_ids"], 1)}
+    return frame | {
+        "amendments": [each | {"place": places.get(each["amendment_id"])} for each in frame["amendments"]],
+    }
 
 
 @page("pages/run_questions.html")
@@ -211,6 +215,7 @@ def _drawn(caller: Caller, run_id: str, here: str, wanted: str, opened: list[str
         table_href=lambda where, state: table_of(
             run_id, state, where if where.partition("/")[0] in kept.plan.by_id else ""
         ),
+        yours=caller.may(Right.DECIDE),
     )
 
 

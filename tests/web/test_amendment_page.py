@@ -114,6 +114,18 @@ def test_the_plan_is_drawn_with_ghosts(web_as: WebAs, reviewer: Caller, vic: Use
     assert f'aria-current="true">{view.capitalize()}</a>' in page
 
 
+def test_whom_a_step_waits_for_is_drawn_for_who_reads_it(
+    web_as: WebAs, reviewer: Caller, vic: User, rita: User
+) -> None:
+    new_run(reviewer, "a", checkpoint("c"))
+    report(reviewer, "c", "running")
+    made = propose(reviewer, insert_after("a", task("n")))["amendment_id"]
+    assert "Waiting for you" in said(web_as(rita), made)
+    read = said(web_as(vic), made)
+    assert "Waiting for a person" in read
+    assert "for you" not in read
+
+
 def test_why_no_policy_may_decide_is_said_of_checkpoints_too(
     web_as: WebAs, reviewer: Caller, vic: User
 ) -> None:

@@ -108,10 +108,13 @@ def drawn_run(of: Plan, run: dict[str, Any], **more: Any) -> tuple[Drawing, Tree
     drawing = draw_run(
         of,
         run,
-        key=object(),
-        href=lambda path: f"?step={path}",
-        open_href=lambda fold: f"?open={fold}",
-        **more,
+        **{
+            "key": object(),
+            "href": lambda path: f"?step={path}",
+            "open_href": lambda fold: f"?open={fold}",
+            "yours": True,
+        }
+        | more,
     )
     assert drawing.svg is not None
     return drawing, Tree(drawing.svg)
@@ -483,6 +486,7 @@ def ghosts(view: str = "both", **more: Any) -> tuple[Drawing, Tree]:
         operations=REPLAY,
         href=lambda path: f"?step={path}",
         view=view,
+        yours=True,
         **more,
     )
     assert drawing.svg is not None

@@ -60,6 +60,10 @@ def text_of(said: str) -> str:
     return said.replace("<wbr>", "")
 
 
+def drawing(said: str) -> str:
+    return said[said.index('<svg class="graph') : said.index("</section>", said.index('<svg class="graph'))]
+
+
 def status(caller: Caller, step_id: str) -> str:
     return str(get_run(caller=caller, run_id="r1")["step_states"][step_id]["status"])
 
@@ -88,7 +92,11 @@ def test_the_head_says_how_far_it_is_and_who_waits(web_as: WebAs, rita: User, vi
     said = page(web_as(rita), "")
     assert "<b>1</b> of 6 done" in said
     assert "1 waits for you" in said
-    assert "1 waits for a person" in page(web_as(vic), "")
+    assert "Waiting for you" in drawing(said)
+    read = page(web_as(vic), "")
+    assert "1 waits for a person" in read
+    assert "Waiting for a person" in drawing(read)
+    assert "for you" not in drawing(read)
     assert "/v1/runs/r1/events?since=" in said
     assert "apollo" in said
 

@@ -14,8 +14,6 @@ from chief_project.web.graph.text import spoken, width, wrap
 from workflows.domain.diff import plan_diff
 from workflows.domain.plan import Plan, Step
 
-VIEWS = ("both", "before", "after")
-
 
 @dataclass(frozen=True)
 class Both:

@@ -62,7 +62,7 @@ def draw_run(
     opened: frozenset[str] = frozenset(),
     open_href: Callable[[str], str],
     table_href: Callable[[str, str], str] | None = None,
-    yours: bool = True,
+    yours: bool,
 ) -> Drawing:
     """A run as it stands: ``plan`` is the one it goes by, ``run`` its RunState (contract 3), ``key`` names the plan.
 
@@ -96,7 +96,7 @@ def draw_amendment(
     run: Mapping[str, Any] | None = None,
     opened: frozenset[str] = frozenset(),
     open_href: Callable[[str], str] | None = None,
-    yours: bool = True,
+    yours: bool,
 ) -> Drawing:
     """What an amendment would change, before and after in one drawing.
 

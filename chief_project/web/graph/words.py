@@ -20,7 +20,7 @@ TOLD = ("completed", "running", "waiting", "failed", "skipped", "pending")
 class Voice:
     """How states are told to one reader: ``yours`` says whether what waits for a person waits for this one."""
 
-    yours: bool = True
+    yours: bool
 
     def state(self, state: str) -> str:
         """As a box says it."""
