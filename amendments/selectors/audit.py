@@ -3,9 +3,12 @@
 It stands here because amendments are the topmost of what heads a stream.
 """
 
+from dataclasses import dataclass
+
 from amendments.models import Amendment
-from chief_project.shared.audit_check import Heads, Verdict, check_audit
+from chief_project.shared.audit_check import Heads, Place, Verdict, check_audit
 from chief_project.shared.caller import Caller, Right
+from chief_project.shared.paging import read_cursor, write_cursor
 from chief_project.shared.selectors import AuditFilter
 from runs.models import Run
 from workflows.models import Workflow
@@ -17,13 +20,29 @@ HEADS = [
 ]
 
 
-def check_audit_log(*, caller: Caller, seconds: float, wanted: AuditFilter) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A verdict, and where its time was up the cursor of what is left."""
+
+    verdict: Verdict
+    next_cursor: str | None
+
+
+def check_audit_log(
+    *, caller: Caller, seconds: float, wanted: AuditFilter, cursor: str | None = None
+) -> Checked:
     """Check the streams of the run, amendment or workflow that ``wanted`` names, or else every stream.
 
-    A stream is checked from its first entry to its head whatever else ``wanted`` says, for at most about ``seconds``.
+    A stream is checked from its first entry to its head whatever else ``wanted`` says, for at most about ``seconds``;
+    with the ``cursor`` of a check of the same streams, from where that stopped.
     """
     caller.must(Right.OVERSEE, "check the audit log")
-    return check_audit(heads=HEADS, streams=_streams(wanted), seconds=seconds)
+    salt = f"chief.audit_check:{wanted.run_id!r}:{wanted.amendment_id!r}:{wanted.workflow_id!r}"
+    after = None
+    if cursor is not None:
+        after = Place(*read_cursor(cursor, salt, len(Place._fields), parameter="check"))
+    verdict = check_audit(heads=HEADS, streams=_streams(wanted), seconds=seconds, after=after)
+    return Checked(verdict, write_cursor(list(verdict.place), salt) if verdict.place else None)
 
 
 def _streams(wanted: AuditFilter) -> list[str] | None:

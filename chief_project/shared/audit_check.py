@@ -3,12 +3,18 @@
 A broken link is something that was changed, put in, moved or cut out behind Chief's back. What stays hidden is only
 what a forger recomputed to the end, or took out whole, head included; whoever keeps a copy of the heads elsewhere
 finds that too.
+
+A check whose time is up answers its ``Place``, and another goes on from there. What the two have proven together: every
+stream that there was when the first began was whole as it stood when its turn came, and followed on from what had been
+read of it before. Entries that were added to a stream after its turn, and streams that are newer, may be unread. The
+rest has its turn last: deletions in it vouch for the streams that they closed.
 """
 
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from datetime import datetime
+from itertools import chain, islice
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -16,11 +22,12 @@ from django.db.models import CharField, Exists, F, OuterRef, QuerySet, Value
 from django.db.models.functions import Concat
 
 from chief_project.shared.audit import REST_STREAM, chain_hash, stream_name
-from chief_project.shared.clock import iso
+from chief_project.shared.clock import iso, now
 from chief_project.shared.models import AuditedRow, AuditEntry, AuditStream
 from chief_project.shared.reading import one_moment
 
 CHUNK = 1000  # streams and rows are looked at in chunks, so memory stays flat however long the log is
+_LOOK = 100  # entries between two looks at the clock
 _COLUMNS = ("event", "workflow_id", "run_id", "amendment_id", "actor", "via")
 
 
@@ -36,21 +43,45 @@ class Heads:
 REST_HEADS = Heads(model=AuditStream, prefix="", field="name")
 
 
+class Place(NamedTuple):
+    """Where a check stopped: the last entry that it read, how much it had read by then, and what there was to read (and
+    when) as it began.
+    """
+
+    stream: str
+    position: int
+    hash: str
+    workflow_id: str | None
+    streams: int
+    entries: int
+    total: int
+    began_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check found: how much it looked at, and the first broken link in words, if there is one.
+    """What a check found: how much was read from its beginning on, and the first broken link in words, if there is one.
 
-    Not ``finished``, its time was up, and what it had looked at until then was whole.
+    With a ``place`` its time was up there, and what it had read until then was whole; ``total`` is how many entries
+    there were when it began, and is counted only for a check that may stop.
     """
 
     streams: int
     entries: int
-    broken: str | None
-    finished: bool = True
+    total: int
+    began_at: datetime
+    ended_at: datetime
+    broken: str | None = None
+    place: Place | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything was read that there was to read, or that doesn't matter any more."""
+        return self.place is None
 
 
 class _End(NamedTuple):
-    """Where a stream's entries end."""
+    """Where a stream's entries end, as far as they were read."""
 
     stream: str
     length: int
@@ -62,63 +93,95 @@ class _Broken(Exception):
     """The first broken link; caught below and nowhere else."""
 
 
-class _TimeIsUp(Exception):
-    """Caught below and nowhere else."""
-
-
 def check_audit(
-    *, heads: Iterable[Heads], streams: Collection[str] | None = None, seconds: float | None = None
+    *,
+    heads: Iterable[Heads],
+    streams: Collection[str] | None = None,
+    seconds: float | None = None,
+    after: Place | None = None,
 ) -> Verdict:
-    """Check every stream, or those named, as of one moment, for at most about ``seconds``.
+    """Check every stream, or those named, as of one moment, for at most about ``seconds``; ``after`` goes on from there.
 
     ``heads`` are the tables beside ``REST_HEADS`` whose rows head streams. A stream that was cut out whole is found
     where all are checked, or where it is named.
     """
     tables = [REST_HEADS, *heads]
-    counted = [0, 0]
-    give_up = None if seconds is None else monotonic() + seconds
-    try:
-        with one_moment():
-            ends = _ends(counted, streams, give_up)
-            seen: set[str] = set()
-            while chunk := list(islice(ends, CHUNK)):
-                _check_ends(chunk, tables)
-                if streams is not None:
-                    seen.update(end.stream for end in chunk)
-            if streams is None:
-                _check_heads(tables)
-            else:
-                _check_unseen([_End(name, 0, "", None) for name in streams if name not in seen], tables)
-    except _Broken as problem:
-        return Verdict(streams=counted[0], entries=counted[1], broken=str(problem))
-    except _TimeIsUp:
-        return Verdict(streams=counted[0], entries=counted[1], broken=None, finished=False)
-    return Verdict(streams=counted[0], entries=counted[1], broken=None)
-
-
-def _ends(
-    counted: list[int], streams: Collection[str] | None = None, give_up: float | None = None
-) -> Iterator[_End]:
-    """Walk the entries, check each against the one before it, and give where each stream ends."""
-    rows = AuditEntry.objects.order_by("stream", "position").values(
-        "stream", "position", "at", "text", "prev_hash", "hash", *_COLUMNS
+    broken = None
+    with one_moment():
+        at = now()
+        walk = _Walk(streams, after, at, None if seconds is None else monotonic() + seconds)
+        ends = walk.ends()
+        try:
+            while part := list(islice(ends, CHUNK)):
+                _check_ends(part, tables)
+            if walk.place is None:
+                _check_without_entries(streams, tables)
+        except _Broken as problem:
+            broken = str(problem)
+    return Verdict(
+        streams=walk.streams,
+        entries=walk.entries,
+        total=walk.total,
+        began_at=walk.began_at,
+        ended_at=at,
+        broken=broken,
+        place=walk.place if broken is None else None,
     )
-    if streams is not None:
-        rows = rows.filter(stream__in=streams)
-    end: _End | None = None
-    for row in rows.iterator(chunk_size=CHUNK):
-        if give_up is not None and counted[1] % 100 == 0 and monotonic() > give_up:
-            raise _TimeIsUp
-        if end is not None and row["stream"] != end.stream:
+
+
+class _Walk:
+    """Through the entries, stream by stream, each checked against the one before it.
+
+    ``place`` is set where the time is up, which is looked at between entries and not before the first: it always gets somewhere.
+    """
+
+    def __init__(
+        self, streams: Collection[str] | None, after: Place | None, at: datetime, give_up: float | None
+    ) -> None:
+        self._rows = AuditEntry.objects.order_by("stream", "position").values(
+            "stream", "position", "at", "text", "prev_hash", "hash", *_COLUMNS
+        )
+        if streams is not None:
+            self._rows = self._rows.filter(stream__in=streams)
+        self._after = after
+        self._give_up = give_up
+        self.place: Place | None = None
+        self.streams, self.entries = (after.streams, after.entries) if after else (0, 0)
+        self.began_at = after.began_at if after else at
+        self.total = after.total if after else 0 if give_up is None else self._rows.count()
+
+    def ends(self) -> Iterator[_End]:
+        """Where each stream ends; of the one where the time is up, nothing yet."""
+        after, end = self._after, None
+        named = self._rows.exclude(stream=REST_STREAM)
+        rest = self._rows.filter(stream=REST_STREAM)
+        parts = [named, rest]
+        if after is not None:
+            end = _End(after.stream, after.position, after.hash, after.workflow_id)
+            parts = [self._rows.filter(stream=after.stream, position__gt=after.position)]
+            if after.stream != REST_STREAM:
+                parts += [named.filter(stream__gt=after.stream), rest]
+        rows = chain.from_iterable(part.iterator(chunk_size=CHUNK) for part in parts)
+        for read, row in enumerate(rows):
+            if (
+                end
+                and read
+                and read % _LOOK == 0
+                and self._give_up is not None
+                and monotonic() > self._give_up
+            ):
+                self.place = Place(*end, self.streams, self.entries, self.total, self.began_at)
+                return
+            if end is not None and row["stream"] != end.stream:
+                yield end
+                end = None
+            if end is None:
+                self.streams += 1
+                end = _End(row["stream"], 0, "", row["workflow_id"])
+            self.entries += 1
+            end = _check_entry(row, end)
+        if end is not None:
             yield end
-            end = None
-        if end is None:
-            counted[0] += 1
-            end = _End(row["stream"], 0, "", row["workflow_id"])
-        counted[1] += 1
-        end = _check_entry(row, end)
-    if end is not None:
-        yield end
 
 
 def _check_entry(row: dict[str, Any], before: _End) -> _End:
@@ -194,21 +257,21 @@ def _closed(ends: list[_End]) -> dict[str, tuple[int, str]]:
     return closed
 
 
-def _check_heads(tables: list[Heads]) -> None:
+def _check_without_entries(streams: Collection[str] | None, tables: list[Heads]) -> None:
     """A head that counts entries must have them: a stream that was cut out whole leaves no entry to start from."""
+    if streams is not None:
+        begun = AuditEntry.objects.filter(stream__in=streams, position=1).values_list("stream", flat=True)
+        ends = [_End(name, 0, "", None) for name in set(streams) - set(begun)]
+        for table in tables:
+            for name, (length, _) in _heads_of(table, ends):
+                if length > 0:
+                    raise _Broken(f"{name}#1 is missing: its head counts {length} entries")
+        return
     for table in tables:
         for key, length in _heads_without_entries(table).values_list(table.field, "audit_length")[:1]:
             raise _Broken(f"{table.prefix}{key}#1 is missing: its head counts {length} entries")
-    for end in _deletions_without_entries():
-        raise _Broken(f"{end[0]}#1 is missing: the deletion that closed it counts {end[1]} entries")
-
-
-def _check_unseen(ends: list[_End], tables: list[Heads]) -> None:
-    """Named streams without any entry: their heads must count none."""
-    for table in tables:
-        for name, (length, _) in _heads_of(table, ends):
-            if length > 0:
-                raise _Broken(f"{name}#1 is missing: its head counts {length} entries")
+    for name, length in _deletions_without_entries():
+        raise _Broken(f"{name}#1 is missing: the deletion that closed it counts {length} entries")
 
 
 def _heads_without_entries(table: Heads) -> QuerySet[Any]:

@@ -89,16 +89,16 @@ def write_cursor(values: list[Any], salt: str) -> str:
     return signing.Signer(salt=salt).sign(text).replace(":", ".")
 
 
-def read_cursor(cursor: str, salt: str, length: int) -> list[Any]:
-    """The ``length`` values of a cursor of this list; ``ValidationFailed`` for anything else."""
+def read_cursor(cursor: str, salt: str, length: int, *, parameter: str = "cursor") -> list[Any]:
+    """The ``length`` values of a cursor of this list; ``ValidationFailed``, naming ``parameter``, for anything else."""
     try:
         text = signing.Signer(salt=salt).unsign(cursor.replace(".", ":"))
         plain = json.loads(signing.b64_decode(text.encode()))
     except (signing.BadSignature, ValueError):
         raise ValidationFailed(
-            "query parameter 'cursor': not one that this list gave; start again without it",
-            parameter="cursor",
+            f"query parameter '{parameter}': not one that was given here; start again without it",
+            parameter=parameter,
         ) from None
     if len(plain) != length:
-        raise ValidationFailed("query parameter 'cursor': is of another list", parameter="cursor")
+        raise ValidationFailed(f"query parameter '{parameter}': is of another list", parameter=parameter)
     return [datetime.fromisoformat(value["t"]) if isinstance(value, dict) else value for value in plain]

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict, StreamingHttpResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
@@ -20,10 +21,11 @@ from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
 from chief_project.shared.selectors import AuditFilter, export_audit, list_audit
 from chief_project.shared.wire.rendering import dumps
+from chief_project.web.addresses import link
 from chief_project.web.pages import page
 
 PAGE = 50
-CHECK_SECONDS = 5.0
+CHECK_SECONDS = 3.0
 VIAS = ("web", "rest", "mcp", "admin", "cli")
 FILTERS = tuple(field.name for field in fields(AuditFilter))
 EVENTS = {
@@ -79,9 +81,12 @@ _BRIEF = 200
 _UNTOLD = frozenset({"via", "sha256", "report"})
 
 
-@page("pages/audit.html")
+@page("pages/audit.html", parts=("chain",))
 def audit_page(request: HttpRequest, caller: Caller) -> dict[str, Any]:
-    """Entries that match the filters of the address; with ``check=1`` also whether their chains are whole."""
+    """Entries that match the filters of the address; with ``check`` also whether their chains are whole.
+
+    ``check=1`` begins a check; with what one that ran out of time said is left, it goes on.
+    """
     asked = request.GET
     wanted = _wanted(asked)
     kept = {name: asked[name] for name in FILTERS if asked.get(name, "").strip()}
@@ -91,7 +96,6 @@ def audit_page(request: HttpRequest, caller: Caller) -> dict[str, Any]:
         newest_first=True,
         **{name: getattr(wanted, name) for name in FILTERS},
     )
-    check = asked.get("check") == "1"
     return {
         "section": "audit",
         "page": found.map(in_row),
@@ -99,9 +103,8 @@ def audit_page(request: HttpRequest, caller: Caller) -> dict[str, Any]:
         "query": urlencode(kept),
         "events": _grouped(EVENTS if wanted.event is None else [*EVENTS, wanted.event]),
         "vias": VIAS,
-        "verdict": check_audit_log(caller=caller, seconds=CHECK_SECONDS, wanted=wanted) if check else None,
-        "checked": "one" if wanted.run_id or wanted.amendment_id or wanted.workflow_id else "all",
-        "check_seconds": int(CHECK_SECONDS),
+        "scope": "one" if wanted.run_id or wanted.amendment_id or wanted.workflow_id else "all",
+        "check": _checked(caller, wanted, asked.get("check", ""), kept),
         "time_zone": timezone.get_current_timezone_name(),
     }
 
@@ -118,6 +121,23 @@ def export_jsonl(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     """The filtered entries, one JSON object a line, oldest first: ``hash`` is SHA-256 of ``prev_hash`` and ``text``."""
     entries = export_audit(caller=caller, wanted=_wanted(request.GET))
     return _download(_jsonl(entries), "application/jsonl; charset=utf-8", "jsonl")
+
+
+def _checked(caller: Caller, wanted: AuditFilter, said: str, kept: dict[str, str]) -> dict[str, Any] | None:
+    """What the template tells of a check: its verdict, its numbers as they are written here, and where it goes on."""
+    if not said:
+        return None
+    checked = check_audit_log(
+        caller=caller, seconds=CHECK_SECONDS, wanted=wanted, cursor=None if said == "1" else said
+    )
+    verdict = checked.verdict
+    return {
+        "verdict": verdict,
+        "entries": number_format(verdict.entries, force_grouping=True),
+        "total": number_format(max(verdict.total, verdict.entries), force_grouping=True),
+        "took": verdict.ended_at - verdict.began_at,
+        "next": link(reverse("audit"), **kept, check=checked.next_cursor or ""),
+    }
 
 
 def _download(parts: Iterable[str], kind: str, suffix: str) -> StreamingHttpResponse:

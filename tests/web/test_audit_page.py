@@ -10,12 +10,14 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from chief_project.shared import audit_check
 from chief_project.shared.caller import Caller, Role
 from chief_project.shared.models import AuditEntry, Preferences, User
 from chief_project.shared.services.create_user import create_user
@@ -135,14 +137,33 @@ def test_a_page_costs_the_same_whatever_it_holds(web_as: WebAs, vic: User, log: 
 # -- The chain -------------------------------------------------------------------------------------
 
 
+def chain_of(web: Client, address: str) -> str:
+    """What the page says of the chain, in one line."""
+    said = web.get(address).content.decode()
+    section = said[said.index('<section class="au-chain"') :]
+    return " ".join(re.sub(r"<[^>]+>", "", section[: section.index("</section>")]).split())
+
+
+def further(web: Client, address: str) -> str:
+    """Where a check that ran out of time goes on; "" where it didn't."""
+    found = re.search(r'id="chain-on" href="([^"#]*)#chain"', web.get(address).content.decode())
+    return html.unescape(found[1]) if found else ""
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is time for a single entry at once."""
+    monkeypatch.setattr(audit_pages, "CHECK_SECONDS", -1.0)
+    monkeypatch.setattr(audit_check, "_LOOK", 1)
+
+
 def test_the_chain_is_checked_when_it_is_asked_for(web_as: WebAs, vic: User, log: int) -> None:
     web = web_as(vic)
-    assert "Whole, checked up to now." not in web.get("/audit").content.decode()
-    said = web.get("/audit?check=1").content.decode()
-    assert "Whole, checked up to now." in said
-    assert f"{log} entries in 3 chains" in " ".join(said.split())
-    said = web.get("/audit?check=1&run_id=run_1").content.decode()
-    assert "1 entry in 1 chain" in " ".join(said.split())
+    assert "Whole" not in chain_of(web, "/audit")
+    said = chain_of(web, "/audit?check=1")
+    assert "Whole, as of " in said
+    assert f"{log} entries in 3 chains" in said
+    assert "1 entry in 1 chain" in chain_of(web, "/audit?check=1&run_id=run_1")
 
 
 def test_a_broken_chain_is_said_loudly(web_as: WebAs, vic: User, log: int) -> None:
@@ -154,14 +175,72 @@ def test_a_broken_chain_is_said_loudly(web_as: WebAs, vic: User, log: int) -> No
     assert "Whole" not in said
 
 
-def test_a_check_that_takes_too_long_says_how_far_it_got(
-    web_as: WebAs, vic: User, log: int, monkeypatch: pytest.MonkeyPatch
+def test_a_check_that_runs_out_of_time_goes_on_by_links_to_a_verdict_on_everything(
+    web_as: WebAs, vic: User, log: int, slow: None
 ) -> None:
-    monkeypatch.setattr(audit_pages, "CHECK_SECONDS", -1.0)
-    said = web_as(vic).get("/audit?check=1").content.decode()
-    assert "No break in the first 0 entries." in said
-    assert "./chief verify_audit" in said
+    web = web_as(vic)
+    entries, address = log, "/audit?check=1"
+    for read in range(1, entries):
+        said = chain_of(web, address)
+        assert f"{read} of {entries} entries read, no break so far." in said
+        assert "Whole" not in said
+        address = further(web, address)
+    said = chain_of(web, address)
+    assert "Whole, each chain as of its turn." in said
+    assert f"{entries} entries in 3 chains, each from its first to its head." in said
+    assert further(web, address) == ""
+
+
+def test_a_check_that_goes_on_keeps_to_what_is_filtered_by(
+    web_as: WebAs, vic: User, log: int, slow: None
+) -> None:
+    web = web_as(vic)
+    address = further(web, "/audit?workflow_id=wf_1&check=1")
+    assert "workflow_id=wf_1&check=" in address
+    assert "2 of 3 entries read" in chain_of(web, address)
+    assert "3 entries in 2 chains" in chain_of(web, further(web, address))
+
+
+def test_scripts_let_a_check_go_on_by_itself_in_its_own_place(
+    web_as: WebAs, vic: User, log: int, slow: None
+) -> None:
+    web = web_as(vic)
+    said = web.get("/audit?check=1").content.decode()
+    asked = re.search(r'id="chain"[^>]* hx-get="([^"]*)"', said)
+    assert asked is not None
+    part = web.get(html.unescape(asked[1]), HTTP_HX_REQUEST="true", HTTP_HX_TARGET="chain").content.decode()
+    assert part.strip().startswith('<section class="au-chain" id="chain"')
+    assert "<table" not in part
+
+
+def test_a_break_is_found_wherever_the_check_stopped_before_it(
+    web_as: WebAs, vic: User, log: int, slow: None
+) -> None:
+    triggers.take_away()
+    AuditEntry.objects.filter(stream="workflow:wf_1", position=2).update(actor="someone")
+    web, address = web_as(vic), "/audit?check=1"
+    for _ in range(log + 1):
+        if not (there := further(web, address)):
+            break
+        address = there
+    said = chain_of(web, address)
+    assert "workflow:wf_1#2 was changed" in said
     assert "Whole" not in said
+
+
+@pytest.mark.parametrize("filters", ["", "workflow_id=wf_1&"])
+def test_a_place_that_nobody_gave_proves_nothing(
+    web_as: WebAs, vic: User, log: int, slow: None, filters: str
+) -> None:
+    """Neither one that was made up, nor one of a check of something else."""
+    web = web_as(vic)
+    place = further(web, "/audit?check=1" if filters else "/audit?workflow_id=wf_1&check=1")
+    given = parse_qs(urlsplit(place).query)["check"][0]
+    text, signature = given.rsplit(".", 1)
+    for forged in (given, f"{text}A.{signature}", text, "2", "x" * 3000):
+        answered = web.get("/audit", dict(parse_qsl(filters)) | {"check": forged})
+        assert answered.status_code == 422
+        assert "Whole" not in answered.content.decode()
 
 
 # -- Exports ---------------------------------------------------------------------------------------
