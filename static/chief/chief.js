@@ -41,6 +41,13 @@ function restore(within) {
   }
 }
 
+/** What was typed into a form that sends to `path` and was never sent: the value of each form's field `form`. */
+function unsent(path) {
+  if (!store) return [];
+  const prefix = `${KEPT}${path}|`;
+  return Object.keys(store).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length).split("|").slice(0, -2).join("|"));
+}
+
 function forget(form) {
   if (!store) return;
   for (const field of form.elements) if (keeps(field)) store.removeItem(keyOf(field));
@@ -62,6 +69,7 @@ if (store) {
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.matches("[data-forget]")) { forgetAll(); return; }
+    if (window.htmx && form.matches("[hx-post]")) return; // its answer tells, below
     const keys = [...form.elements].filter(keeps).map(keyOf);
     try { sessionStorage.setItem("chief.sent", JSON.stringify(keys)); } catch { /* private */ }
   });
@@ -70,11 +78,13 @@ if (store) {
   if (sent.length && taken) for (const key of sent) store.removeItem(key);
   try { sessionStorage.removeItem("chief.sent"); } catch { /* private */ }
   restore(document);
-  document.addEventListener("htmx:afterRequest", (event) => {
-    const form = event.detail.elt?.closest?.("form");
-    if (form && event.detail.successful && event.detail.requestConfig?.verb === "post" && !form.matches("[data-check]") && !event.detail.elt.matches("[data-check]")) forget(form);
+  // One by htmx: before the answer comes in, for the same form may stand in it again.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { requestConfig: { elt, verb }, xhr } = event.detail;
+    const form = elt.closest("form");
+    if (form && verb === "post" && xhr.status < 400 && !form.matches("[data-check]") && !elt.matches("[data-check]")) forget(form);
   });
-  document.addEventListener("htmx:afterSwap", (event) => restore(event.detail.target));
+  document.addEventListener("htmx:afterSwap", (event) => { if (event.target instanceof Element) restore(event.target); });
 }
 
 // Signing in again, in another tab, renewed the token of every form: the one that waited for it takes the new one.
@@ -187,4 +197,4 @@ document.addEventListener("keydown", (event) => {
 // A refusal is read first.
 document.querySelector("[data-focus]")?.focus({ preventScroll: false });
 
-export { said, inField, restore };
+export { said, inField, restore, unsent };
