@@ -12,12 +12,15 @@ const isPlain = (event) => event.button === 0 && !event.metaKey && !event.ctrlKe
 
 let selected = null;
 
-/** Mark a box and light what comes before and after it, here and around the containers that it is in. */
+/** Mark a box and light what comes before and after it, here and around the containers that it is in. Of one that is
+ *  only named in a box, that box is marked with it. */
 function mark(id) {
   selected = id;
+  const named = id !== null && boxOf(id);
+  const holder = named && named.classList.contains("g-named") ? named.dataset.in : null;
   for (const each of boxes()) {
     const on = each.dataset.id === id;
-    each.classList.toggle("is-selected", on);
+    each.classList.toggle("is-selected", on || each.dataset.id === holder);
     if (on) each.setAttribute("aria-current", "true"); else each.removeAttribute("aria-current");
   }
   light();
@@ -138,6 +141,7 @@ function zoomTo(next, at = null) {
   frame.scrollLeft += after.left + (point.x - before.left) * (zoom / was) - point.x;
   frame.scrollTop += after.top + (point.y - before.top) * (zoom / was) - point.y;
   tellZoom();
+  keepHeads();
 }
 
 function fit() {
@@ -167,6 +171,31 @@ document.addEventListener("wheel", (event) => {
   event.preventDefault();
   zoomTo(current() * Math.exp(-event.deltaY / 300), { x: event.clientX, y: event.clientY });
 }, { passive: false });
+
+// -- Heads of what is wider than the window ----------------------------------------------------------------------------
+
+const HEAD_GAP = 60; // what stays free between the two
+
+/** Move both ends of a container's head to where they can be read: its title at its left side says nothing out of sight. */
+function keepHeads() {
+  const frame = scroller();
+  if (!frame) return;
+  const view = frame.getBoundingClientRect(), scale = current();
+  const moves = [...document.querySelectorAll("svg.graph .con > a")].map((head) => {
+    const [near, far] = [head.querySelector(".g-near"), head.querySelector(".g-far")];
+    const ground = head.querySelector(".g-con").getBoundingClientRect();
+    const free = Math.max(0, ground.width / scale - near.getBBox().width - far.getBBox().width - HEAD_GAP);
+    const left = Math.min(free, Math.max(0, view.left - ground.left) / scale);
+    return [near, left, far, Math.min(free - left, Math.max(0, ground.right - view.left - frame.clientWidth) / scale)];
+  });
+  const move = (part, by) => { if (by) part.setAttribute("transform", `translate(${by} 0)`); else part.removeAttribute("transform"); };
+  for (const [near, left, far, right] of moves) { move(near, Math.round(left)); move(far, -Math.round(right)); }
+}
+
+let heads = 0;
+const keepHeadsSoon = () => { heads ||= requestAnimationFrame(() => { heads = 0; if (graph()) keepHeads(); }); };
+document.addEventListener("scroll", (event) => { if (event.target === scroller()) keepHeadsSoon(); }, { capture: true, passive: true });
+addEventListener("resize", keepHeadsSoon);
 
 // -- Find ------------------------------------------------------------------------------------------------------------
 
@@ -305,6 +334,7 @@ export function refresh(text) {
   if (input?.value) { const was = at; find(input.value); at = Math.min(was, found.length - 1); }
   if (focused) boxOf(focused)?.focus({ preventScroll: true });
   if (place) { frame.scrollLeft = place.left; frame.scrollTop = place.top; }
+  keepHeads();
   return true;
 }
 
@@ -319,7 +349,8 @@ function keepPlace() { // a fold is opened by a page of its own: it shows where 
 }
 
 if (graph()) {
-  selected = document.querySelector("svg.graph a.is-selected")?.dataset.id ?? null;
+  const chosen = document.querySelector("svg.graph a.is-selected:is(.g-named, .g-lane-head)") || document.querySelector("svg.graph a.is-selected");
+  selected = chosen?.dataset.id ?? null;
   const kept = (() => { try { return JSON.parse(sessionStorage.getItem(PLACE) || "null"); } catch { return null; } })();
   try { sessionStorage.removeItem(PLACE); } catch { /* private */ }
   if (kept?.path === location.pathname) {
@@ -327,9 +358,10 @@ if (graph()) {
     scroller().scrollLeft = kept.left;
     scroller().scrollTop = kept.top;
   } else {
-    const first = document.querySelector("svg.graph a.is-selected") || (scroller().scrollWidth > scroller().clientWidth ? boxes()[0] : null);
+    const first = chosen || (scroller().scrollWidth > scroller().clientWidth ? boxes()[0] : null);
     if (first) centre(first);
   }
   for (const button of document.querySelectorAll("[data-zoom-in], [data-zoom-out], [data-zoom-fit], [data-zoom], button[data-only-stale]")) button.hidden = false;
   tellZoom();
+  keepHeads();
 }

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from chief_project.shared.text.states import look
 from chief_project.web.graph import Drawing, draw_amendment, draw_plan, draw_run, scene
 from chief_project.web.graph.layout import answers
+from chief_project.web.graph.text import fitting
 from tests.web.test_graph_folding import plans
 from workflows.domain.plan import InstanceParam, Plan, Step
 
@@ -445,6 +446,38 @@ def test_metadata_shows_without_a_click() -> None:
     )
     assert "2 facts" in tree.text("a")
     assert "tokens=212480, ocr=true" in tree.text("a")
+    (shown,) = ("".join(text) for _, a, text in tree.found if a.get("class") == "g-fact")
+    assert shown.startswith("to")
+    assert "=212480" in shown
+
+
+def test_what_a_branch_brought_besides_its_name_is_counted_on_its_lane() -> None:
+    run = papers(2)
+    run["step_states"]["read"]["instances"][0]["metadata"] |= {"pages": 12, "lang": "en"}
+    _, tree = drawn_run(PAPERS, run)
+    assert "2 facts" in tree.text("read/inst_00")
+    assert "fact" not in tree.text("read/inst_01")
+
+
+@pytest.mark.parametrize(
+    ("facts", "count", "room", "said"),
+    [
+        ([("rows", "12")], 1, 200, "rows=12"),
+        ([("rows", "12"), ("ok", "true")], 2, 200, "rows=12, ok=true"),
+        ([("rows", "12"), ("ok", "true")], 5, 200, "rows=12, ok=true +3"),
+        ([("rows", "12"), ("ok", "true")], 2, 80, "rows=12 +1"),
+        ([("seconds", "12")], 1, 60, "seco…=12"),
+        ([("tokens", "212480"), ("ok", "true")], 2, 89, "to…=212480 +1"),
+        ([("tokens", "212480"), ("ok", "true")], 2, 75, "tok…=212480"),
+        ([("seconds", "12")], 1, 30, ""),
+        ([("a", "x" * 80)], 1, 100, ""),
+        ([], 0, 100, ""),
+    ],
+)
+def test_facts_are_said_as_far_as_they_fit_and_no_value_is_cut(
+    facts: list[tuple[str, str]], count: int, room: float, said: str
+) -> None:
+    assert fitting(facts, count, room) == said
 
 
 def test_failures_that_were_tolerated_are_told() -> None:
@@ -455,6 +488,76 @@ def test_failures_that_were_tolerated_are_told() -> None:
         ),
     )
     assert "Completed, 2 failed" in str(tree.boxes()["p"]["aria-label"])
+
+
+def test_a_fold_runs_only_while_something_in_it_does() -> None:
+    steps = plan(task("s"), *(task(f"t{n}", f"Sort {n}", "s") for n in range(12)))
+
+    def told(**statuses: int) -> str:
+        each = [status for status, count in statuses.items() for _ in range(count)]
+        states = [state(f"t{n}", status) for n, status in enumerate(each)]
+        _, tree = drawn_run(steps, run_of(state("s", "completed"), *states))
+        (fold,) = (a for a in tree.boxes().values() if a.get("data-fold") is not None)
+        return str(fold["aria-label"])
+
+    assert "11 completed" in told(completed=11, skipped=1)
+    assert "1 pending" in told(completed=11, pending=1)
+    assert "2 running" in told(completed=9, running=2, skipped=1)
+    assert "1 failed" in told(completed=10, running=1, failed=1)
+    assert "Skipped" in told(skipped=12)
+    assert "Completed" in told(completed=12)
+
+
+def test_a_tolerated_failure_is_told_on_its_branch_and_in_the_counts_though_somebody_waits() -> None:
+    run = papers(9, b8="running")
+    run["step_states"]["read"]["instances"][8]["step_states"]["check"]["status"] = "blocked"
+    for each in run["step_states"]["read"]["instances"][:2]:
+        each["failures"] = 1
+    run["step_states"]["read"]["failures"] = 2
+    _, tree = drawn_run(PAPERS, run)
+    assert "8 completed, 2 failed" in [a.get("aria-label") for _, a, _ in tree.found]
+    assert tree.boxes()["read/inst_00"]["aria-label"] == "Completed, 1 failed: paper=p0"
+
+    run["step_states"]["read"]["instances"] = run["step_states"]["read"]["instances"][:2]
+    _, tree = drawn_run(PAPERS, run)
+    assert "s-failed" in str(tree.boxes()["read/inst_00"]["class"])
+    assert str(tree.boxes()["read/inst_00"]["aria-label"]).endswith("Completed, 1 failed")
+
+
+def test_of_many_some_of_each_kind_that_needs_eyes_are_named() -> None:
+    statuses = {f"b{n}": "failed" for n in range(20)} | {f"b{n}": "running" for n in range(20, 23)}
+    _, tree = drawn_run(PAPERS, papers(40, **statuses))
+    named = [str(tree.boxes()[box]["class"]) for box in tree.boxes() if box.startswith("read/")]
+    assert sum("s-failed" in each for each in named) == 3
+    assert sum("s-running" in each for each in named) == 3
+    assert "and 17 more" in tree.all_text()
+
+
+def test_the_body_of_what_was_skipped_is_skipped_too() -> None:
+    steps = plan(task("a"), task("again", "", "a", type="loop", body=("x", "in")), task("x"), task("in", type="loop", body=("y",)), task("y"))  # fmt: skip
+    _, tree = drawn_run(
+        steps, run_of(state("a", "failed"), state("again", "skipped", skip_cause="dependency"))
+    )
+    for box in ("again/*/x", "again/*/in", "again/*/y"):
+        assert "Skipped" in str(tree.boxes()[box]["aria-label"]), box
+
+
+def test_an_exit_condition_is_filled_where_its_branch_is_drawn() -> None:
+    steps = plan(
+        task("p", "", type="parallel", body=("again",), instance_params=(InstanceParam("model"),)),
+        task("again", "", type="loop", body=("x",), exit_when="{{ model }} is sure"),
+        task("x"),
+    )
+    branch = instance(0, "running", state("again"), metadata={"model": "opus"})
+    _, tree = drawn_run(steps, run_of(state("p", "running", instances=[branch])))
+    assert "again until opus is sure" in " ".join(tree.all_text().split())
+
+
+def test_a_branch_that_is_selected_is_marked_and_not_the_construct_around_it() -> None:
+    _, tree = drawn_run(PAPERS, papers(3), selected="read/inst_01")
+    marked = [box for box, a in tree.boxes().items() if "is-selected" in str(a["class"])]
+    assert marked == ["read/inst_01"]
+    assert ("search", "read") in tree.lit()
 
 
 def test_a_path_within_a_box_of_many_selects_that_box() -> None:

@@ -2,7 +2,17 @@
 
 from chief_project.web.graph import words
 from chief_project.web.graph.lighting import Lit
-from chief_project.web.graph.marks import backs, classes_of, corners, icon, link, replay, state_of, text
+from chief_project.web.graph.marks import (
+    backs,
+    badge,
+    classes_of,
+    corners,
+    icon,
+    link,
+    replay,
+    state_of,
+    text,
+)
 from chief_project.web.graph.markup import Raw, element, joined
 from chief_project.web.graph.parts import CHECKPOINT, LINE, clipped
 from chief_project.web.graph.scene import Node
@@ -57,18 +67,11 @@ def _first_line(node: Node) -> Raw:
     left, right = node.x + 10 + inset, node.x + node.width - 10 - inset
     base = node.y + 19
     parts: list[Raw] = []
-    for badge in node.badges:
-        count = str(badge.count)
-        wide = round(width(count, 12))
-        parts.append(
-            element(
-                "g",
-                {"class": "g-notes"},
-                text("g-sm", right, base, count, end=True, tip=badge.title),
-                icon(badge.icon, right - wide - 17, node.y + 8, 13),
-            )
-        )
-        right -= wide + 25
+    taken = 19 + width(node.word, 12, bold=True) + 12 if node.state or node.stale else 70
+    for each in node.badges:
+        drawn, wide = badge(each, right, base, right - left - taken)
+        parts.append(drawn)
+        right -= wide + 8
     if node.what:
         shown = clip(node.what, max(40, right - left - (90 if node.state else 50)), 11.5, bold=True)
         parts.append(text("g-what", right, base, shown, end=True))

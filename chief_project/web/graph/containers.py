@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from chief_project.web.graph.lighting import Lit
 from chief_project.web.graph.marks import (
     backs,
+    badge,
+    brackets,
     classes_of,
     corners,
     icon,
@@ -32,6 +34,7 @@ from chief_project.web.graph.scene import (
 from chief_project.web.graph.tallies import draw_tally
 from chief_project.web.graph.text import clip, clip_middle, width
 
+MOST_FACTS = 240  # pixels of a head that its metadata may take
 _GLYPHS = {"loop": "loop", "parallel": "parallel", "fold": "n-templates"}
 
 
@@ -42,7 +45,8 @@ def draw_container(node: Node, lit: Lit, owner: str, inside: Sequence[Raw], *, i
     ``inside``: what each of its lanes holds. ``inner``: whether the ground around it is a container's.
     """
     parts = [backs(node)] if node.backs else []
-    parts.append(_ground(node, owner, selected=lit.selected == node.id, inner=inner))
+    branch = any(lane.head and lane.id == lit.asked for lane in node.lanes)  # that one is marked, then
+    parts.append(_ground(node, owner, selected=lit.selected == node.id and not branch, inner=inner))
     if node.shape == "tally":
         parts.append(draw_tally(node, lit))
     elif node.shape == "loop":
@@ -81,34 +85,34 @@ def draw_block(node: Node, owner: str, inside: Raw) -> Raw:
 
 
 def _head(node: Node) -> list[Raw]:
-    """Glyph, title, id; on the right the state, or how many lanes there will be."""
+    """Glyph, title, id; on the right the state, or how many lanes there will be. Each end is a group: where the
+    container is wider than the window, a script keeps both in sight.
+    """
     left, right, base = node.x + 31, node.x + node.width - 12, node.y + 20
-    parts = [icon(_GLYPHS.get(node.icon or node.shape, "parallel"), node.x + 10, node.y + 9)]
-    for badge in node.badges:
-        wide = round(width(str(badge.count), 12))
-        parts.append(text("g-sm", right, base, str(badge.count), end=True, tip=badge.title))
-        parts.append(icon(badge.icon, right - wide - 17, node.y + 9, 13))
-        right -= wide + 25
+    near = [icon(_GLYPHS.get(node.icon or node.shape, "parallel"), node.x + 10, node.y + 9)]
+    far = []
+    for each in node.badges:
+        drawn, wide = badge(each, right, base, min(MOST_FACTS, right - left - 300))
+        far.append(drawn)
+        right -= wide + 8
     if node.what:
-        parts.append(text("g-what", right, base, node.what, end=True))
+        far.append(text("g-what", right, base, node.what, end=True))
         right -= round(width(node.what, 11.5, bold=True)) + 10
     if node.state:
         wide = round(width(node.word, 12, bold=True))
-        parts.append(text("g-state", right, base, node.word, end=True))
-        parts.append(icon(state_of(node) or "", right - wide - 19, node.y + 9))
+        far.append(text("g-state", right, base, node.word, end=True))
+        far.append(icon(state_of(node) or "", right - wide - 19, node.y + 9))
         right -= wide + 30
     elif node.about:
-        parts.append(text("g-sm", right, base, node.about, end=True))
+        far.append(text("g-sm", right, base, node.about, end=True))
         right -= round(width(node.about, 12)) + 14
     shown = clip(node.goal, right - left, 13, bold=True)
-    parts.append(
-        element("text", {"class": "g-title g-head", "x": left, "y": base, "font-weight": 600}, shown)
-    )
+    near.append(element("text", {"class": "g-title g-head", "x": left, "y": base, "font-weight": 600}, shown))
     left += round(width(shown, 13, bold=True)) + 12
     name = clipped(node.name, right - left)
     if name:
-        parts.append(text("g-id", left, base, name))
-    return parts
+        near.append(text("g-id", left, base, name))
+    return [element("g", {"class": "g-near"}, *near), element("g", {"class": "g-far"}, *far)]
 
 
 def _placed(lane: Lane, x: float, y: float, inside: Raw) -> Raw:
@@ -168,9 +172,15 @@ def _lane_head(lane: Lane, x: float, y: float, room: float, node: Node, lit: Lit
         room -= 18
         parts.append(element("g", {"class": "g-again"}, icon("replay", x + room + 4, y + 9, 13)))
     head = (lane.short if short else "") or lane.head or ""
+    if lane.facts:
+        drawn, wide = badge(lane.facts, x + room, y + 19, room - width(head, 11, mono=True) - 12)
+        parts.append(drawn)
+        room -= wide + 8
     parts.append(text("g-id", x, y + 19, clip_middle(head, room)))
     label = ", ".join(each for each in (lane.title or lane.head or "", lane.word, lane.what) if each)
     classes = "g-lane-head" + (f" s-{lane.state}" if lane.state else "")
+    low, side = node.y + node.height - 3, node.x + lane.x + lane.width - 3
+    parts.append(brackets(node.x + lane.x + 3, node.y + HEAD + 3, side, low))
     if lane.id and lane.id == lit.asked:
         classes += " is-selected"
     if lane.href is None:
@@ -189,7 +199,7 @@ def _loop(node: Node, lit: Lit, inside: Raw) -> Raw:
     x, y = node.x + lane.x, node.y + HEAD + PAD
     parts = []
     if node.past:
-        parts.append(_past(node))
+        parts.append(_past(node, lit))
         y += 26
     parts.append(_return_edge(node, lane.scope, x, y, lit))
     parts.append(_placed(lane, x, y, inside))
@@ -233,7 +243,7 @@ def _return_edge(node: Node, body: Scope, x: float, y: float, lit: Lit) -> Raw:
     )
 
 
-def _past(node: Node) -> Raw:
+def _past(node: Node, lit: Lit) -> Raw:
     """The iterations as links, oldest first; where there is no room for all, the newest."""
     x, y = node.x + 14.0, node.y + HEAD + 21
     parts = [text("g-sm g-note", x, y, node.about)]
@@ -248,7 +258,7 @@ def _past(node: Node) -> Raw:
         room -= wide
     for each, wide in shown:
         attributes = {
-            "class": f"g-named s-{each.state}",
+            "class": f"g-named s-{each.state}" + (" is-selected" if lit.asked == each.id else ""),
             "href": each.href,
             "data-id": each.id,
             "data-in": node.id,

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from chief_project.web.graph.markup import Raw, element, joined
 from chief_project.web.graph.routing import rounded
-from chief_project.web.graph.scene import BACKS, CONTAINERS, Node
-from chief_project.web.graph.text import clip, plain, width
+from chief_project.web.graph.scene import BACKS, CONTAINERS, Badge, Node
+from chief_project.web.graph.text import clip, fitting, plain, width
 
 
 def icon(name: str, x: float, y: float, size: int = 14) -> Raw:
@@ -23,6 +23,22 @@ def text(kind: str, x: float, y: float, said: str, *, end: bool = False, tip: st
     if tip:
         children.append(element("title", {}, tip))
     return element("text", {"class": kind, "x": x, "y": y, "text-anchor": "end" if end else None}, *children)
+
+
+def badge(each: Badge, right: float, y: float, room: float) -> tuple[Raw, int]:
+    """A badge that ends at ``right`` on the base line ``y``, and how wide it is: what it counts, where ``room`` lets it
+    be read, else how many.
+    """
+    words = fitting(each.said, each.count, room - 17)
+    said = words or str(each.count)
+    wide = round(width(said, 11, mono=True) if words else width(said, 12)) + 17
+    drawn = element(
+        "g",
+        {"class": "g-notes"},
+        text("g-fact" if words else "g-sm", right, y, said, end=True, tip=each.title),
+        icon(each.icon, right - wide, y - 11, 13),
+    )
+    return drawn, wide
 
 
 def line(
@@ -107,7 +123,11 @@ def backs(node: Node) -> Raw:
 
 def corners(node: Node) -> Raw:
     """The brackets of a selected box. They are always there, so that selecting one changes a class only."""
-    x, y, right, low = node.x - 5, node.y - 5, node.x + node.width + 5, node.y + node.height + 5
+    return brackets(node.x - 5, node.y - 5, node.x + node.width + 5, node.y + node.height + 5)
+
+
+def brackets(x: int, y: int, right: int, low: int) -> Raw:
+    """The same, of anything between these sides."""
     return element(
         "path",
         {

@@ -59,8 +59,13 @@ def value_text(value: object) -> str:
 
 def facts_text(metadata: Mapping[str, Any]) -> str:
     """The first few of what was reported as metadata."""
-    said = [f"{plain(key[:80])}={value_text(value)[:80]}" for key, value in list(metadata.items())[:4]]
-    return ", ".join(said) + (" …" if len(metadata) > 4 else "")
+    said = [f"{key}={value}" for key, value in first_facts(metadata)]
+    return ", ".join(said) + (" …" if len(metadata) > len(said) else "")
+
+
+def first_facts(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The first few, each by name and value."""
+    return tuple((plain(key[:80]), value_text(value)[:80]) for key, value in list(metadata.items())[:4])
 
 
 def title(goal: str) -> str:

@@ -13,6 +13,7 @@ from chief_project.web.graph.parts import (
     box,
     facts_text,
     filled,
+    first_facts,
     fold_box,
     fold_title,
     head_width,
@@ -30,8 +31,9 @@ from workflows.domain.plan import Plan, Step
 State = Mapping[str, Any]
 
 TALLY_WIDTH = 260
-NAMED = 4  # of many, how many are told by name
+NAMED = 6  # of many, how many are told by name
 _ROW = 21
+_OVER = frozenset({"completed", "failed", "skipped"})
 TALLY_HEIGHT = HEAD + 80 + len(words.TOLD) * _ROW + 8 + NAMED * 20 + 4
 _FEW_TALLIES = 4  # where more folds are of many, each stays a small box
 
@@ -43,7 +45,8 @@ class Place:
     path: tuple[str, ...] = ()
     brought: tuple[Mapping[str, Any], ...] = ()
     construct: Step | None = None
-    home: str = ""  # where the boxes of a body that has no instance yet lead
+    home: str = ""  # where the boxes of a body that has no instance lead, …
+    bare: str = "pending"  # … and the state they are told in: they have none of their own
 
     def of(self, step_id: str) -> str:
         """A step's path."""
@@ -136,12 +139,14 @@ class _Run:
         goal = filled(step.goal, values)
         if step.is_construct:
             node = self._construct(step, state, path, href, goal, place)
+            if step.type == "loop":
+                node.again = loop_lines(filled(step.exit_when or "", values))
         else:
             node = box(step, id=path, href=href, wide=wide, goal=goal, small=wide < 200)
         node.values = values
         if place.home:
             node.covers = frozenset({unit})
-        tell(node, state, self.voice)
+        tell(node, {"status": place.bare} if place.home else state, self.voice)
         return node
 
     def _construct(
@@ -149,9 +154,13 @@ class _Run:
     ) -> Node:
         instances: Sequence[State] = (state or {}).get("instances") or ()
         if not instances:
-            inner = self.scope(step, {}, None, Place(place.path, place.brought, step, place.home or path))
+            # Of a construct that is over without an instance, the body never comes to pass.
+            bare = "skipped" if (state or {}).get("status") in _OVER else place.bare
+            inner = self.scope(
+                step, {}, None, Place(place.path, place.brought, step, place.home or path, bare)
+            )
             node = container(step, id=path, href=href, scope=inner)
-            _make_pending(inner, self.voice)
+            _make_bare(inner, bare, self.voice)
         elif step.type == "loop":
             node = self._loop(step, instances, path, href, place)
         elif len(instances) > MOST_LANES:
@@ -163,9 +172,15 @@ class _Run:
             )  # fmt: skip
             _level(node.lanes)
         node.goal = spoken(goal)
-        room = self.voice.state("completed") + "      "
-        node.width = max(node.width, head_width(step.id, goal, room) if node.shape != "tally" else 0)
+        if node.shape == "tally":
+            node.width = self._tally_width(goal)
+        else:
+            node.width = max(node.width, head_width(step.id, goal, self.voice.state("completed") + "      "))
         return node
+
+    def _tally_width(self, goal: str) -> int:
+        """So that its title can be read beside what it may come to say on the right."""
+        return max(TALLY_WIDTH, head_width("", goal, self.voice.inside(88) + "      "))
 
     def _inside(self, step: Step, instance: State, path: str, place: Place) -> Scope:
         inner = Place(
@@ -176,19 +191,37 @@ class _Run:
         return self.scope(step, instance.get("step_states") or {}, instance.get("body"), inner)
 
     def _lane(self, step: Step, instance: State, path: str, place: Place) -> Lane:
-        told = _shown_state(instance)
+        told, word = self._shown(instance)
         own = f"{path}/{instance['instance_id']}"
         name, short = instance_name(step, instance), instance_name(step, instance, named=False)
+        named = {param.name for param in step.instance_params} if name != instance["instance_id"] else set()
+        metadata = instance.get("metadata") or {}
+        rest = (
+            {key: value for key, value in metadata.items() if key not in named} if len(metadata) > 1 else {}
+        )
         return Lane(
             self._inside(step, instance, path, place),
             head=name,
             short=short,
             title=name + _facts_line(instance),
             state=told,
-            word=self.voice.state(told),
+            word=word,
             href=self.links.href(own),
             id=own,
+            facts=_facts_badge(rest),
         )
+
+    def _shown(self, instance: State) -> tuple[str, str]:
+        """What its own mark says, and in words: what is stale doesn't count, and what failed and was tolerated needs
+        eyes, though its branch is completed.
+        """
+        if instance.get("stale"):
+            return "stale", self.voice.state("stale")
+        told, failures = instance_state(instance), instance.get("failures")
+        word = self.voice.state(told)
+        if not failures:
+            return told, word
+        return "failed" if told == "completed" else told, words.with_failures(word, failures)
 
     def _loop(self, step: Step, instances: Sequence[State], path: str, href: str, place: Place) -> Node:
         latest = instances[-1]
@@ -198,20 +231,17 @@ class _Run:
                 Lane(
                     self._inside(step, latest, path, place),
                     id=f"{path}/{latest['instance_id']}",
-                    state=_shown_state(latest),
+                    state=self._shown(latest)[0],
                 )
             ],
-            again=loop_lines(step.exit_when),
             about=words.iterations_word(len(instances)),
         )  # fmt: skip
         if len(instances) > 1:
             node.backs = 1
             for instance in instances[-12:]:
-                told = _shown_state(instance)
+                told, word = self._shown(instance)
                 own = f"{path}/{instance['instance_id']}"
-                node.past.append(
-                    Named(told, self.voice.state(told), str(instance["index"] + 1), self.links.href(own), own)
-                )
+                node.past.append(Named(told, word, str(instance["index"] + 1), self.links.href(own), own))
         return node
 
     def _tally(self, step: Step, instances: Sequence[State], path: str, href: str) -> Node:
@@ -259,7 +289,7 @@ class _Run:
         ]
 
     def _fold(self, fold: Fold, wide: int, states: Mapping[str, State], place: Place) -> Node:
-        told = [step_state(states.get(each)) for each in fold.members]
+        told = [place.bare if place.home else step_state(states.get(each)) for each in fold.members]
         counts = Counter(told)
         stale = sum(1 for each in fold.members if (states.get(each) or {}).get("stale"))
         own = "/".join((*place.path, fold.id))
@@ -269,7 +299,7 @@ class _Run:
             goal = title(fold_title(self.plan, fold))
             node = Node(
                 id=own, href=self.links.open_href(fold.id), shape="tally", name="", goal=spoken(goal),
-                width=TALLY_WIDTH, height=TALLY_HEIGHT, total=len(fold.steps), backs=1, covers=covers,
+                width=self._tally_width(goal), height=TALLY_HEIGHT, total=len(fold.steps), backs=1, covers=covers,
                 icon="fold", hides=fold.steps, about=words.steps_word(len(fold.steps)).split(" ", 1)[-1], counts=self._counts(counts, own),
             )  # fmt: skip
 
@@ -284,11 +314,13 @@ class _Run:
             node.covers = covers
             node.counts = self._counts(counts, own)
             node.facts = self._by_name(fold, told)
-        worst = next(state for state in words.STATES if counts.get(state))
-        node.state = "running" if worst in {"pending", "skipped"} and counts.get("completed") else worst
+        # What is looked at first, and how many where not all; where all is over, what was done before what wasn't.
+        node.state = next(state for state in words.STATES if counts.get(state))
+        if node.state == "skipped" and counts.get("completed"):
+            node.state = "completed"
         node.word = self.voice.state(node.state)
-        if worst in {"waiting", "failed"} and counts[worst] < len(told):
-            node.word = f"{words.number(counts[worst])} {self.voice.counted(worst)}"
+        if counts[node.state] < len(told):
+            node.word = f"{words.number(counts[node.state])} {self.voice.counted(node.state)}"
         if stale:
             node.badges.append(Badge("stale", stale, f"{stale} {self.voice.state('stale')}"))
         return node
@@ -302,20 +334,21 @@ def tell(node: Node, state: State | None, voice: words.Voice) -> None:
     if state is None:
         return
     inside = _waiting_inside(state)
-    if inside and state.get("instances"):
-        node.word = voice.inside(inside)
-    elif state.get("failures") and node.shape == "tally":
+    failures = state.get("failures")
+    if failures and node.shape == "tally":
         for count in node.counts:
             if count.state == "completed":
-                count.word = words.with_failures(count.word, state["failures"])
-    elif state.get("failures"):
-        node.word = words.with_failures(node.word, state["failures"])
+                count.word = words.with_failures(count.word, failures)
+    if inside and state.get("instances"):
+        node.word = voice.inside(inside)
+    elif failures and node.shape != "tally":
+        node.word = words.with_failures(node.word, failures)
     if state.get("stale"):
         node.stale = True
         node.word = voice.state("stale")
     metadata = state.get("metadata") or {}
-    if metadata:
-        node.badges.append(Badge("braces", len(metadata), words.facts_word(len(metadata))))
+    if facts := _facts_badge(metadata):
+        node.badges.append(facts)
         node.facts = facts_text(metadata)
     node.icon = None
 
@@ -338,11 +371,6 @@ def instance_state(instance: State) -> str:
     if status == "running" and any(_waiting_inside(each) for each in instance["step_states"].values()):
         return "waiting"
     return status
-
-
-def _shown_state(instance: State) -> str:
-    """What its own mark says: one that is stale doesn't count, whatever became of it."""
-    return "stale" if instance.get("stale") else instance_state(instance)
 
 
 def _waiting_inside(state: State) -> int:
@@ -368,6 +396,13 @@ def instance_name(step: Step, instance: State, *, named: bool = True) -> str:
     return said or str(instance["instance_id"])
 
 
+def _facts_badge(metadata: Mapping[str, Any]) -> Badge | None:
+    if not metadata:
+        return None
+    said = words.facts_word(len(metadata))
+    return Badge("braces", len(metadata), said, first_facts(metadata))
+
+
 def _facts_line(instance: State) -> str:
     metadata = instance.get("metadata") or {}
     return f"\n{facts_text(metadata)}" if metadata else ""
@@ -386,25 +421,27 @@ def _level(lanes: Sequence[Lane]) -> None:
 
 
 def _named(told: Sequence[str], named: Any) -> tuple[list[Named], str]:
-    """What waits, failed and runs, by name as far as there is room, and a word about the rest."""
-    order = [
-        number
+    """What waits, failed and runs, by name as far as there is room, some of each; and a word about the rest."""
+    alike = [
+        [number for number, each in enumerate(told) if each == state]
         for state in ("waiting", "failed", "running")
-        for number, each in enumerate(told)
-        if each == state
     ]
-    rest = len(order) - NAMED
-    return [named(number) for number in order[:NAMED]], words.more_word(rest) if rest > 0 else ""
+    in_turn = sorted(
+        (turn, kind, number) for kind, each in enumerate(alike) for turn, number in enumerate(each)
+    )
+    shown = sorted((kind, number) for _, kind, number in in_turn[:NAMED])
+    rest = len(in_turn) - NAMED
+    return [named(number) for _, number in shown], words.more_word(rest) if rest > 0 else ""
 
 
 def _removed(state: State | None) -> bool:
     return state is None or state.get("skip_cause") == "removed"
 
 
-def _make_pending(scope: Scope, voice: words.Voice) -> None:
+def _make_bare(scope: Scope, state: str, voice: words.Voice) -> None:
     for node in _nodes(scope):
         if node.state is None:
-            node.state, node.word = "pending", voice.state("pending")
+            node.state, node.word = state, voice.state(state)
 
 
 def _nodes(scope: Scope) -> Iterable[Node]:

@@ -29,6 +29,7 @@ class Badge:
     icon: str
     count: int
     title: str
+    said: tuple[tuple[str, str], ...] = ()  # names and values, shown instead of the count where there is room
 
 
 @dataclass(slots=True)
@@ -65,6 +66,7 @@ class Lane:
     href: str | None = None
     id: str = ""
     what: str = ""
+    facts: Badge | None = None  # what it brought besides its name
     x: int = 0
     width: int = 0
 

@@ -6,6 +6,7 @@ hundredths wide, so that the other faces of the stack fit as well.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from chief_project.shared.text.plain import unmarked
@@ -86,6 +87,27 @@ def clip_middle(text: str, room: float, size: float = 11) -> str:
         return text[: max(1, most - 1)] + "…"
     tail = (most - 1) * 2 // 3
     return text[: most - 1 - tail] + "…" + text[-tail:]
+
+
+def fitting(facts: Sequence[tuple[str, str]], count: int, room: float) -> str:
+    """As many of ``facts`` as fit whole, in the mono face, and how many of ``count`` are left; a value is never cut, the
+    first one's name may be, and the count be missing then. Empty where there is no room for that.
+    """
+    shown = whole = ""
+    for number, (name, value) in enumerate(facts, 1):
+        whole += f", {name}={value}" if whole else f"{name}={value}"
+        said = whole + (f" +{count - number}" if count > number else "")
+        if width(said, 11, mono=True) > room:
+            break
+        shown = said
+    if shown or not facts:
+        return shown
+    name, value = facts[0]
+    for end in (f"={value} +{count - 1}", f"={value}") if count > 1 else (f"={value}",):
+        left = room - width(end, 11, mono=True)
+        if left >= width("ab…", 11, mono=True):
+            return clip(name, left, 11, mono=True) + end
+    return ""
 
 
 def wrap(text: str, room: float, lines: int, size: float = 13) -> tuple[str, ...]:
