@@ -32,7 +32,7 @@ FLAGS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
-PATIENCE = 20_000  # milliseconds, for a busy machine
+PATIENCE = 40_000  # milliseconds, for a busy machine
 HEIGHTS = {1440: 900, 768: 1024, 360: 740}
 
 
@@ -112,6 +112,15 @@ def a_context(
     context.set_default_timeout(PATIENCE)
     context.set_default_navigation_timeout(2 * PATIENCE)
     return context
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press one key after the other, once the page's scripts are there to hear them: after a page was left by a click
+    or a key, wait first for something that only the next one says.
+    """
+    page.wait_for_load_state()
+    for key in keys:
+        page.keyboard.press(key)
 
 
 def sign_in(page: Page, link: str) -> None:

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.places import Places
 from tests.browser.sites import Harness
@@ -50,8 +51,9 @@ def test_a_plan_of_forty_steps_is_reviewed_without_a_mouse(page_of: PageOf, harn
     # Every step once, in an order that follows the dependencies.
     read: list[str] = []
     for _ in range(STEPS):
+        before = page.url
         page.keyboard.press("]")
-        expect(page).not_to_have_url(re.compile(rf"step={read[-1]}$" if read else "nothing"))
+        expect(page).not_to_have_url(before)
         read.append(page.url.rpartition("step=")[2])
         expect(panel.locator(".panel-id")).to_contain_text(read[-1])
     assert sorted(read) == sorted(str(step["id"]) for step in steps)
@@ -61,9 +63,8 @@ def test_a_plan_of_forty_steps_is_reviewed_without_a_mouse(page_of: PageOf, harn
     page.keyboard.type("Say how this is undone.")
     page.keyboard.press("Control+Enter")
     expect(panel.locator(".msg-body", has_text="Say how this is undone.")).to_be_visible()
-    page.keyboard.press("Escape")
-    page.keyboard.press("r")
-    assert focused(page).startswith("Send back with 1 note")
+    press(page, "Escape", "r")
+    expect(page.get_by_role("button", name="Send back with 1 note")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_contain_text("Sent back by owner")
     draft = harness.get(f"/workflows/{workflow_id}")
@@ -73,11 +74,11 @@ def test_a_plan_of_forty_steps_is_reviewed_without_a_mouse(page_of: PageOf, harn
     steps[-1] = steps[-1] | {"goal": "Do piece 5 of part 8, and say how it is undone"}
     harness.put(f"/workflows/{workflow_id}", {"title": "Forty pieces", "steps": steps})
     page.reload()
-    page.keyboard.press("3")
+    press(page, "3")
     expect(page).to_have_url(re.compile("/changes$"))
     expect(page.locator("main")).to_contain_text("and say how it is undone")
-    page.keyboard.press("a")
-    assert focused(page).startswith("Approve revision 2")
+    press(page, "a")
+    expect(page.get_by_role("button", name="Approve revision 2")).to_be_focused()
     assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"
     page.keyboard.press("Enter")
     expect(page.locator(".facts")).to_contain_text("Approved, version 1")
@@ -151,12 +152,12 @@ FOCUS = """() => {
 def test_the_focus_is_seen_wherever_tab_leads(name: str, places: Places, reading: PageOf) -> None:
     page = reading()
     page.goto(places.path(name))
-    lost = []
-    for _ in range(45):
+    stops = []
+    while len(stops) < 45:
         page.keyboard.press("Tab")
         where = page.evaluate(FOCUS)
         if where is None:
             break
-        if not where[1]:
-            lost.append(where[0])
-    assert lost == []
+        stops.append(where)
+    assert len(stops) > 10  # the frame alone has more
+    assert [html for html, seen in stops if not seen] == []

@@ -89,6 +89,8 @@ def test_an_update_moves_neither_scroll_nor_selection_nor_half_typed_text(
     answer.evaluate("field => { field.focus({preventScroll: true}); field.setSelectionRange(3, 9) }")
     before = where_things_are(page)
     assert before["focus"]
+    assert before["marked"]
+    assert before["graph"][1] > 0
     for number in range(1, 5):
         harness.report(run_id, f"step-{number:02}", "Laid.", "completed", metadata={"bricks": 40 * number})
         done(page, number)

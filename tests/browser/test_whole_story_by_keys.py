@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.sites import Harness
 from tests.plans import checkpoint, task
@@ -22,28 +23,22 @@ def plan(bell: str = "Buy a bell") -> list[dict[str, object]]:
     ]
 
 
-def keys(page: Page, *pressed: str) -> None:
-    for key in pressed:
-        page.keyboard.press(key)
-
-
 def light_card(page: Page) -> None:
     """To what needs a person, and down the list to the card about ``TITLE``."""
     with page.expect_navigation():  # also from the list itself, which still shows what was decided before
-        keys(page, "g", "n")
+        press(page, "g", "n")
     card = page.locator("#queue article", has_text=TITLE)
     expect(card).to_have_count(1)
     for _ in range(page.locator("#queue > li").count()):
-        keys(page, "j")
+        press(page, "j")
         if card.evaluate("each => each.contains(document.activeElement)"):
             return
     raise AssertionError("the card is not reached by j")
 
 
-def armed(page: Page) -> str:
-    return str(
-        page.evaluate("document.activeElement.matches('.is-armed') ? document.activeElement.textContent : ''")
-    )
+def armed(page: Page) -> Locator:
+    """The button that the next Enter presses."""
+    return page.locator(".is-armed:focus")
 
 
 def tab_into(page: Page, label: str) -> None:
@@ -52,7 +47,7 @@ def tab_into(page: Page, label: str) -> None:
     for _ in range(12):
         if field.evaluate("each => each === document.activeElement"):
             return
-        keys(page, "Tab")
+        press(page, "Tab")
     raise AssertionError(f"{label!r} is not reached by Tab")
 
 
@@ -64,27 +59,27 @@ def test_from_a_plan_to_a_finished_run_by_keys(page_of: PageOf, harness: Harness
 
     # Its card opens the plan; a note on the first step, and the plan goes back.
     light_card(page)
-    keys(page, "Enter")
+    press(page, "Enter")
     expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}"))
-    keys(page, "]")
+    press(page, "]")
     panel = page.locator("#panel")
     expect(panel.locator(".panel-id")).to_contain_text("buy")
-    keys(page, "n")
+    press(page, "n")
     page.keyboard.type("A loud one.")
-    keys(page, "Control+Enter")
+    press(page, "Control+Enter")
     expect(panel.locator(".msg-body", has_text="A loud one.")).to_be_visible()
-    keys(page, "Escape", "r")
-    assert armed(page).strip().startswith("Send back")
-    keys(page, "Enter")
+    press(page, "Escape", "r")
+    expect(armed(page)).to_contain_text("Send back")
+    press(page, "Enter")
     expect(page.locator("main")).to_contain_text("Sent back by owner")
 
     # The next revision is approved on its card.
     harness.put(f"/workflows/{workflow_id}", {"title": TITLE, "steps": plan("Buy a loud bell")})
     light_card(page)
-    keys(page, "a")
-    assert armed(page).strip().startswith("Approve revision 2")
+    press(page, "a")
+    expect(armed(page)).to_contain_text("Approve revision 2")
     assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"  # one key alone never decides
-    keys(page, "Enter")
+    press(page, "Enter")
     expect(page.locator("#queue")).to_contain_text("Approved by you")
     assert harness.get(f"/workflows/{workflow_id}")["status"] == "approved"
 
@@ -95,7 +90,7 @@ def test_from_a_plan_to_a_finished_run_by_keys(page_of: PageOf, harness: Harness
     light_card(page)
     tab_into(page, "Your answer")
     page.keyboard.type("Brass.")
-    keys(page, "Control+Enter")
+    press(page, "Control+Enter")
     expect(page.locator("#queue")).to_contain_text("Answered by you")
     (question,) = harness.get(f"/runs/{run_id}")["step_states"]["buy"]["questions"]
     assert (question["response"], question["answered_by"]) == ({"text": "Brass."}, "owner")
@@ -106,9 +101,9 @@ def test_from_a_plan_to_a_finished_run_by_keys(page_of: PageOf, harness: Harness
     light_card(page)
     tab_into(page, "Height in cm")
     page.keyboard.type("170")
-    keys(page, "Escape", "a")
-    assert armed(page).strip().startswith("Approve")
-    keys(page, "Enter")
+    press(page, "Escape", "a")
+    expect(armed(page)).to_contain_text("Approve")
+    press(page, "Enter")
     expect(page.locator("#queue")).to_contain_text("Approved by you")
     decided = harness.get(f"/runs/{run_id}")["step_states"]["place"]["checkpoint"]
     assert (decided["decision"], decided["response"]) == ("approved", {"height": "170"})
@@ -121,17 +116,18 @@ def test_from_a_plan_to_a_finished_run_by_keys(page_of: PageOf, harness: Harness
         {"proposed_by": "codex", "kind": "forward", "reason": "The post is oak.", "operations": [change]},
     )
     light_card(page)
-    keys(page, "Enter")
+    press(page, "Enter")
+    expect(page).to_have_url(re.compile("/amendments/"))
     expect(page.locator("main")).to_contain_text("Drill two holes")
-    keys(page, "a")
-    assert armed(page).strip().startswith("Approve amendment")
-    keys(page, "Enter")
+    press(page, "a")
+    expect(armed(page)).to_contain_text("Approve amendment")
+    press(page, "Enter")
     expect(page.locator(".facts")).to_contain_text("Amendment approved")
 
     # The rest runs, and the run is found finished from the list of workflows.
     harness.report(run_id, "drill", "Drilled.", "completed")
     harness.report(run_id, "hang", "It rings.", "completed")
-    keys(page, "g", "w")
+    press(page, "g", "w")
     expect(page.get_by_role("row", name=TITLE)).to_contain_text("Completed")
 
     # And no key ever meant the card above.

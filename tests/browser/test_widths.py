@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.browsers import HEIGHTS
 from tests.browser.conftest import PageOf
@@ -46,6 +47,7 @@ def test_a_menu_opens_within_the_page(name: str, places: Places, reading: PageOf
     for width, height in HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
         page.goto(places.path(name))
+        expect(page.locator(".head-actions details.menu > summary")).to_be_visible()
         for menu in page.locator(".head-actions details.menu, .rail details.menu").all():
             if not menu.is_visible():
                 continue
