@@ -30,7 +30,7 @@ class Proposal:
 
     ``amendment`` is the ``Amendment``; ``told`` has one entry per operation, with its target's standing while it is
     pending. ``before`` and ``after`` are the run's plans, ``shared`` the workflow's own that it meets or met,
-    ``unchanged`` how many steps are the same before and after, ``released`` ``[{step_id, construct_id}]`` of body
+    ``unchanged`` how many steps stay as they are and don't run again, ``released`` ``[{step_id, construct_id}]`` of body
     steps that come to stand at top level, and ``head`` ``{applies, why, differs}`` as in ``get_amendment_diff``.
 
     ``place`` is which of the run's applied amendments it is, from 1; None where it wasn't applied.
@@ -111,6 +111,9 @@ def get_proposal(*, caller: Caller, amendment_id: str) -> Proposal:
             operations=operations,
             never=frozenset(never) if pending else frozenset(),
         )
+        differs = {each["step_id"] for each in difference["plan"]["diff"]["changed"]}
+        replayed = {each.target for each in operations if each.op == "replay_step"}
+        again = {each for each in replayed - differs if each in after.by_id}
         siblings = Run.objects.filter(workflow=workflow).exclude(pk=run.pk).exclude(status__in=_ENDED).count()
         others = Amendment.objects.filter(run=run).exclude(pk=row.pk).order_by("-created_at", "-id")
         former: list[Document] = [dict(each) for each in others.values(*_FORMER)]
@@ -120,7 +123,7 @@ def get_proposal(*, caller: Caller, amendment_id: str) -> Proposal:
         before=KeptPlan(keys[0], before, workflow.title),
         after=KeptPlan(keys[1], after, workflow.title),
         shared=KeptPlan(keys[2], head, workflow.title),
-        unchanged=difference["plan"]["diff"]["unchanged"],
+        unchanged=difference["plan"]["diff"]["unchanged"] - len(again),
         released=difference["becomes_top_level"],
         head=difference["head"],
         run={

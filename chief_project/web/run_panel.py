@@ -75,7 +75,6 @@ def beside(request: HttpRequest, caller: Caller, run_id: str, place: Place) -> C
         "questions": [question_row(each, here) for each in state.get("questions") or ()],
         "past": [past_row(each) for each in reversed(state["history"])],
         "members": place.members,
-        "waits_inside": any(each.status == "blocked" for each in place.members),
         "member_total": total,
         "member_more": max(0, total - len(place.members)),
         "reports": [report_row(each, here) for each in place.reports],

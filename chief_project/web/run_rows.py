@@ -62,6 +62,8 @@ def report_row(report: Context, here: str) -> Context:
         "href": panel_of(here, report["path"]),
         "status": payload.get("status"),
         "summary": summary if isinstance(summary, str) else "",
+        "begins": report["kind"] == "instance_registered",  # says so, where nothing else is said
+        "facts": facts_of(told, most=0) if isinstance(told := payload.get("metadata"), dict) else None,
         "rest": [name for name in payload if name not in ("summary", "status")],
         "whole": _whole(payload, _IN_REPORT),
     }

@@ -1,6 +1,6 @@
 """One place in a run, a step's state or an instance, with everything that hangs on it: for whoever looks at just that."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Q
@@ -24,12 +24,16 @@ from workflows.mappers import load_plan
 
 MOST_REPORTS = 10
 MOST_MEMBERS = 12
+_MOST_BLOCKED = 500
+_NEAR = ("needs", "then", "members")
 _TALLY = tuple(f"n_{status}" for status in STATUSES)
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A step or an instance beside this one: where it is and how it stands. ``failures`` were tolerated in it."""
+    """A step or an instance beside this one: where it is and how it stands. ``failures`` were tolerated in it;
+    ``waiting``: a person is waited for in it, however deep.
+    """
 
     path: Path
     name: str
@@ -37,6 +41,14 @@ class Neighbour:
     status: str
     stale: bool
     failures: int = 0
+    waiting: bool = False
+
+    @property
+    def look(self) -> str:
+        """The state that a person is told."""
+        if self.stale:
+            return "stale"
+        return "waiting" if self.waiting and self.status in ("running", "pending") else self.status
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,7 @@ class Place:
     ``state`` is the ``StepState`` or ``StepInstance`` of the API without what is nested in it. ``needs`` and ``then``
     are the steps of its scope that it waits for and that wait for it; ``before`` and ``after`` those beside it.
     ``members`` are an instance's steps, or a construct's instances: all of a few, of many those that ask for attention
-    and then the first ones. ``tally`` counts all of them by status. ``reports`` are the newest of this very path, newest first, ``reported``
+    and then the first ones. ``waiting``: a person is waited for somewhere inside. ``tally`` counts all of them by status. ``reports`` are the newest of this very path, newest first, ``reported``
     how many there are.
     """
 
@@ -65,6 +77,7 @@ class Place:
     before: Neighbour | None
     after: Neighbour | None
     members: list[Neighbour]
+    waiting: bool
     tally: dict[str, int]
     reports: list[Document]
     reported: int
@@ -73,7 +86,7 @@ class Place:
 def get_place(*, caller: Caller, run_id: str, path: Path) -> Place:
     """What stands at ``path`` (odd: a step, even: an instance) in a run; ``NotFound`` names the part that isn't there.
 
-    At most sixteen statements, however large the run; six more for a plan that isn't cached.
+    At most eighteen statements, however large the run; six more for a plan that isn't cached.
     """
     caller.must(Right.READ, "read a run")
     with one_moment():
@@ -89,12 +102,41 @@ def get_place(*, caller: Caller, run_id: str, path: Path) -> Place:
         reports = Report.objects.filter(run=run_pk, path="/".join(path)).order_by("-number")
         columns = ("number", "at", "kind", "path", "payload", "actor", "via")
         newest: list[Document] = [dict(report) for report in reports.values(*columns)[:MOST_REPORTS]]
+        seen = look(run_pk, pk, path, plan, metadata)
+        near = [each for name in _NEAR for each in seen[name]]
+        blocked = _blocked(run_pk) if any(each.status == "running" for each in near) else []
+        for name in _NEAR:
+            seen[name] = [replace(each, waiting=_is_around(each.path, blocked)) for each in seen[name]]
+        # What runs and has a person waited for in it is told as waiting, here as well.
+        waiting = len(
+            {
+                each[: len(path) + 1]
+                for each in blocked
+                if len(each) > len(path) + 1 and _is_around(path, [each])
+            }
+        )
+        waiting = min(waiting, seen["tally"]["running"])
+        seen["tally"]["running"] -= waiting
+        seen["tally"]["blocked"] += waiting
         return Place(
-            **look(run_pk, pk, path, plan, metadata),
+            **seen,
             path=path,
+            waiting=_is_around(path, blocked),
             reports=newest,
             reported=len(newest) if len(newest) < MOST_REPORTS else reports.count(),
         )
+
+
+def _blocked(run_pk: int) -> list[Path]:
+    """Where a person is waited for. Two statements."""
+    blocked = (
+        StepState.objects.filter(run=run_pk, status="blocked").order_by("pk").values_list("pk", flat=True)
+    )
+    return [way.path for way in ways_to(list(blocked[:_MOST_BLOCKED])).values()]
+
+
+def _is_around(path: Path, blocked: list[Path]) -> bool:
+    return any(len(each) > len(path) and each[: len(path)] == path for each in blocked)
 
 
 def _at_state(run_pk: int, pk: int, path: Path, plan: Plan, metadata: list[Document]) -> dict[str, Any]:
@@ -200,10 +242,9 @@ def _instances(state: StepState, step: Step, path: Path) -> list[Neighbour]:
 
 
 def _member(row: StepInstance, construct: Step | None, path: Path) -> Neighbour:
-    status = "blocked" if row.n_blocked and row.status == "running" else row.status
     name = called(construct, row.instance_id, row.metadata)
     return Neighbour(
-        (*path, row.instance_id), name, row.summary or "", status, row.stale is not None, row.failures
+        (*path, row.instance_id), name, row.summary or "", row.status, row.stale is not None, row.failures
     )
 
 

@@ -78,3 +78,15 @@ def test_what_differs_too_much_goes_and_comes_whole_soon(before: str, after: str
 def test_a_spent_budget_is_spent_for_all_that_follows() -> None:
     budget = Budget(left=0)
     assert word_changes("Do a", "Do b", budget) == [["-", "Do a"], ["+", "Do b"]]
+
+
+def test_a_number_changes_as_a_whole() -> None:
+    assert changes("above 0.8, in 4.2.1.", "above 0.85, in 4.3.0.") == [
+        ["=", "above "],
+        ["-", "0.8"],
+        ["+", "0.85"],
+        ["=", ", in "],
+        ["-", "4.2.1"],
+        ["+", "4.3.0"],
+        ["=", "."],
+    ]

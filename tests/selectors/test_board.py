@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -169,9 +170,39 @@ def test_every_view_costs_the_same_however_many_branches(viewer: Caller, count: 
     assert statements(lambda: get_run_head(caller=viewer, run_id="r1")) == 9
     assert statements(lambda: get_board(caller=viewer, run_id="r1")) == 5
     assert statements(lambda: get_timeline(caller=viewer, run_id="r1")) == 5
+    assert statements(lambda: get_timeline(caller=viewer, run_id="r1", since=THEN, until=THEN)) == 5
     assert statements(lambda: get_table(caller=viewer, run_id="r1")) == 7
     assert statements(lambda: get_table(caller=viewer, run_id="r1", q="x")) <= 9
-    assert statements(lambda: get_place(caller=viewer, run_id="r1", path=("p",))) <= 16
+    assert statements(lambda: get_place(caller=viewer, run_id="r1", path=("p",))) <= 18
+
+
+def test_a_place_says_that_a_person_is_waited_for_in_it_however_deep(
+    reviewer: Caller, viewer: Caller
+) -> None:
+    new_run(
+        reviewer,
+        task("a"),
+        parallel("p", ["l"], depends_on=["a"]),
+        loop("l", ["x"]),
+        task("x"),
+        task("z", depends_on=["p"]),
+    )
+    for path in ("p", "p", "p/inst_00/l", "p/inst_01/l"):
+        add_instance(reviewer, path)
+    asked(reviewer, "p/inst_01/l/inst_00/x")
+    report(reviewer, "p/inst_00/l/inst_00/x", "running")
+
+    def seen(*path: str) -> Any:
+        return get_place(caller=viewer, run_id="r1", path=path)
+
+    outer = seen("p")
+    assert outer.waiting
+    assert [each.look for each in outer.members] == ["running", "waiting"]
+    assert (outer.tally["running"], outer.tally["blocked"]) == (1, 1)
+    assert [each.look for each in seen("z").needs] == ["waiting"]
+    assert [each.look for each in seen("p", "inst_01").members] == ["waiting"]
+    assert not seen("p", "inst_00").waiting
+    assert [each.look for each in seen("p", "inst_01", "l", "inst_00").members] == ["blocked"]
 
 
 def test_a_long_table_comes_in_pages(viewer: Caller) -> None:
@@ -192,7 +223,7 @@ def test_the_timeline_says_when_a_person_was_waited_for(reviewer: Caller) -> Non
     resolve(reviewer, "ok", response={"grade": "A"})
     spans = {
         "/".join(row.node.path): row.node.spans
-        for row in get_timeline(caller=reviewer, run_id="r1")
+        for row in get_timeline(caller=reviewer, run_id="r1").rows
         if row.node
     }
     (asking,), (deciding,) = spans["p/inst_00/x"], spans["ok"]
@@ -201,7 +232,25 @@ def test_the_timeline_says_when_a_person_was_waited_for(reviewer: Caller) -> Non
     assert (asking.cause, deciding.cause) == ("question", "checkpoint")
     assert spans["a"] == []
     only = get_timeline(caller=reviewer, run_id="r1", waits_only=True)
-    assert paths(row for row in only if row.node) == ["p", "p/inst_00", "p/inst_00/x", "ok"]
+    assert paths(row for row in only.rows if row.node) == ["p", "p/inst_00", "p/inst_00/x", "ok"]
+
+
+def test_of_a_part_of_the_time_it_counts_what_is_outside(reviewer: Caller) -> None:
+    a_run(reviewer)
+    began = StepState.objects.get(step_id="x", instance__instance_id="inst_00").started_at
+    assert began is not None
+    StepState.objects.filter(step_id="a").update(
+        started_at=began - timedelta(hours=2), completed_at=began - timedelta(hours=1)
+    )
+    whole = get_timeline(caller=reviewer, run_id="r1")
+    assert (whole.others, whole.going) == (0, True)
+    early = get_timeline(caller=reviewer, run_id="r1", until=began - timedelta(minutes=90))
+    assert paths(early.rows) == ["a"]
+    assert (early.others, early.going) == (len(whole.rows) - 1, True)
+    assert early.last == whole.last == began - timedelta(hours=1)
+    late = get_timeline(caller=reviewer, run_id="r1", since=began - timedelta(minutes=30))
+    assert "a" not in paths(late.rows)
+    assert "ok" in paths(late.rows), "what is still to come"
 
 
 def test_a_question_that_was_closed_was_waited_for_until_then(reviewer: Caller) -> None:

@@ -35,7 +35,7 @@ def test_what_each_operation_does_comes_with_how_its_step_stands(reviewer: Calle
         ("removes", "running"),
     ]
     assert [step.id for step in found.after.plan.steps] == ["a", "n", "b"]
-    assert (found.unchanged, found.running, found.released) == (2, ["d"], [])
+    assert (found.unchanged, found.running, found.released) == (1, ["d"], [])
     assert found.only_people == "a history edit is a human decision"
     assert found.run["status"] == "paused_for_approval"
     assert found.workflow["version"] == 1

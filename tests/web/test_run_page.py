@@ -170,6 +170,20 @@ def test_the_table_and_the_reports_are_narrowed(web_as: WebAs, rita: User, run: 
     assert "Reports at and below" in below
 
 
+def test_reports_say_what_began_and_with_which_facts(web_as: WebAs, rita: User, run: None) -> None:
+    said = text_of(page(web_as(rita), "/reports", path="p/inst_01"))
+    assert "Begun" in said
+    assert "<dt>paper</dt><dd>p1</dd>" in said
+    assert "<dt>tokens</dt><dd>1204</dd>" in page(web_as(rita), "/reports", path="a")
+
+
+def test_the_audit_of_a_run_says_how_each_step_stood(web_as: WebAs, rita: User, run: None) -> None:
+    said = text_of(page(web_as(rita), "/audit"))
+    row = said[: said.index('step=a"')].rpartition("<tr")[2]
+    assert "Completed" in row
+    assert "status_was" in said
+
+
 def test_the_timeline_shows_waits_and_pauses(web_as: WebAs, rita: User, run: None, reviewer: Caller) -> None:
     propose(reviewer, insert_after("a", task("n")))
     said = page(web_as(rita), "/timeline")
