@@ -2,6 +2,7 @@
 saved, so every button works without scripts, and nothing is kept here (see ``plan_form``).
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,15 +15,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from chief_project.shared.caller import Caller
-from chief_project.shared.documents import Document
 from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
 from chief_project.web import plan_form as forms
 from chief_project.web.change_words import LABELS, TYPES
 from chief_project.web.differences import entries_of
 from chief_project.web.forms import number, number_in, text
-from chief_project.web.pages import action, at_one_address, page
-from chief_project.web.plan_check import as_posted, check, not_json
+from chief_project.web.pages import action, at_one_address, page, part_asked_for
+from chief_project.web.plan_check import as_posted, check
 from workflows.documents import WorkflowCreate, WorkflowRevise
 from workflows.domain.rules import MOST_PROBLEMS_SHOWN, Problem
 from workflows.selectors import get_diff, get_revision, get_workflow, list_projects
@@ -30,6 +30,7 @@ from workflows.services.create_workflow import create_workflow
 from workflows.services.revise_draft import revise_draft
 
 Context = dict[str, Any]
+Shape = type[WorkflowCreate] | type[WorkflowRevise]
 _MOST_NAMED = 40
 _MORE_LABELS: dict[str, str | Promise] = {
     "id": gettext_lazy("Id"),
@@ -51,7 +52,8 @@ class Sheet:
     """What lies on the desk: the plan as far as it is written, and which step is open (None: the plan itself).
 
     ``as_json``: it is shown as the text ``json`` instead; ``document`` is None while that can't be read. ``told``:
-    what the button did; ``undo``: the plan before it, as JSON.
+    what the button did; ``undo``: the plan before it. Of a long list of steps, ``begin`` says which part is shown, and
+    ``sought`` what is looked for.
     """
 
     document: Any
@@ -61,12 +63,14 @@ class Sheet:
     focus: str = ""
     told: str = ""
     undo: str = ""
+    begin: int | None = None
+    sought: str = ""
 
 
 # -- Pages and what they send ------------------------------------------------------------------------
 
 
-@page("pages/editor.html", parts=("editor", "problems"))
+@page("pages/editor.html", parts=("editor", "problems", "ed-scroll"))
 def edit_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context:
     """A draft to revise: as it is kept, or as the form that was sent has it."""
     workflow = get_workflow(caller=caller, workflow_id=workflow_id)
@@ -82,7 +86,7 @@ def edit_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context
     } | _context(request, sheet, WorkflowRevise)
 
 
-@page("pages/editor.html", parts=("editor", "problems"))
+@page("pages/editor.html", parts=("editor", "problems", "ed-scroll"))
 def new_page(request: HttpRequest, caller: Caller) -> Context:
     """A plan to begin."""
     blank, _place = forms.add_step({"title": "", "steps": [], "groups": []}, None)
@@ -174,8 +178,18 @@ def _sheet(request: HttpRequest, opened: Callable[[], Sheet]) -> Sheet:
     sheet = _sent(request.POST)
     do, _colon, which = request.POST.get("do", "").partition(":")
     if do == "save" and sheet.document is not None and not sheet.as_json:
-        return replace(sheet, document=forms.without_blank_rows(sheet.document))
-    return _pressed(sheet, do, which, request.POST)
+        pressed = replace(sheet, document=forms.without_blank_rows(sheet.document))
+    else:
+        pressed = _pressed(sheet, do, which, request.POST)
+    return _where_the_list_was(pressed, sheet, do, which, request.POST)
+
+
+def _where_the_list_was(pressed: Sheet, before: Sheet, do: str, which: str, sent: QueryDict) -> Sheet:
+    """The sheet with the part of the list that was shown, unless another step was opened."""
+    if do == "list":
+        return replace(pressed, begin=number_in(which), focus="list")
+    begin = number_in(sent.get("list", "")) if pressed.place in (before.place, None) else None
+    return replace(pressed, begin=begin, sought=sent.get("sought", ""))
 
 
 def _sent(sent: QueryDict) -> Sheet:
@@ -186,7 +200,7 @@ def _sent(sent: QueryDict) -> Sheet:
         except ValidationFailed:
             document = None
         return Sheet(document, as_json=True, json=shown.replace("\r\n", "\n"))
-    laid = _laid(forms.read_json(sent.get("document", "")))
+    laid = _laid(forms.unpacked(sent.get("document", "")))
     if laid.as_json:
         return laid
     document = laid.document
@@ -208,7 +222,7 @@ def _written(sent: QueryDict) -> Context:
     """The plan to be saved."""
     sheet = _sent(sent)
     if sheet.document is None:
-        raise ValidationFailed(not_json(sheet.json), pointer="")
+        raise ValidationFailed(forms.not_json(sheet.json), pointer="")
     obstacle = forms.obstacle(sheet.document)
     if obstacle is not None:
         raise ValidationFailed(obstacle.message, pointer=obstacle.pointer)
@@ -229,9 +243,10 @@ def _pressed(sheet: Sheet, do: str, which: str, sent: QueryDict) -> Sheet:
         return sheet
     document, place = sheet.document, sheet.place
     if do == "json":
-        return Sheet(document, as_json=True, json=forms.json_text(document), focus="json")
+        filled_in = forms.without_blank_rows(document)
+        return Sheet(filled_in, as_json=True, json=forms.json_text(filled_in), focus="json")
     if do == "undo":
-        return _laid(forms.read_json(sent.get("undo", "")), told=_("It is back."))
+        return _laid(forms.unpacked(sent.get("undo", "")), told=_("It is back."))
     if do == "open":
         opened, _colon, slot = which.partition(":")
         return Sheet(document, _place(opened, document), focus=slot or "here")
@@ -253,13 +268,15 @@ def _pressed(sheet: Sheet, do: str, which: str, sent: QueryDict) -> Sheet:
 
 def _with_rows(sheet: Sheet, do: str, which: str) -> Sheet:
     name, _colon, at = which.partition(":")
-    if name not in ("criteria", "fields", "instance_params", "groups"):
+    if name not in (*forms.ROWS, *forms.OBJECTS, "groups"):
         return sheet
     if do == "add-row":
         changed = forms.add_row(sheet.document, sheet.place, name)
         holder = changed if sheet.place is None else changed["steps"][sheet.place]
-        last = len(holder.get(name, [])) - 1
-        return replace(sheet, document=changed, focus=forms.slot_of(f"/{name}/{last}")[1])
+        rows = holder.get(name)
+        if not isinstance(rows, list):
+            return sheet
+        return replace(sheet, document=changed, focus=forms.slot_of(f"/{name}/{len(rows) - 1}")[1])
     row = number_in(at)
     if row is None:
         return sheet
@@ -288,7 +305,7 @@ def _without_step(document: Context, place: int) -> Sheet:
         place=min(place, left - 1) if left else None,
         focus="undo",
         told=" ".join(told),
-        undo=forms.json_text(document, indent=None),
+        undo=forms.packed(document),
     )
 
 
@@ -311,67 +328,85 @@ class Told:
     here: bool
 
 
-def _context(request: HttpRequest, sheet: Sheet, shape: type[Document]) -> Context:
+def _context(request: HttpRequest, sheet: Sheet, shape: Shape) -> Context:
     problems = _problems(sheet, shape)
+    if not sheet.as_json:
+        problems = [forms.at_rows(sheet.document, each) for each in problems]
+    form = None if sheet.as_json else _form(sheet, problems)
     shown: Context = {
         "section": "workflows",
         "sheet": sheet,
+        "form": form,
         "reason": request.POST.get("reason", ""),
         "n_problems": len(problems),
-        "problems": [_told(sheet, each) for each in problems[:MOST_PROBLEMS_SHOWN]],
+        "problems": [_told(sheet, form, each) for each in problems[:MOST_PROBLEMS_SHOWN]],
     }
-    if sheet.as_json:
+    if form is None or part_asked_for(request) == "problems":
         return shown
-    return shown | _forms(sheet, problems)
+    return shown | _steps(sheet, problems) | _step(sheet.document, sheet.place)
 
 
-def _problems(sheet: Sheet, shape: type[Document]) -> list[Problem]:
+def _form(sheet: Sheet, problems: list[Problem]) -> forms.Form:
+    if sheet.place is None:
+        return forms.plan_form(sheet.document, problems)
+    return forms.step_form(sheet.document, sheet.place, problems)
+
+
+def _problems(sheet: Sheet, shape: Shape) -> list[Problem]:
     if sheet.document is None:
-        return [Problem("", not_json(sheet.json))]
+        return [Problem("", forms.not_json(sheet.json))]
     whole = isinstance(sheet.document, dict) and shape is WorkflowCreate
     return check(_HUMAN | sheet.document if whole else sheet.document, shape)
 
 
-def _told(sheet: Sheet, problem: Problem) -> Told:
+def _told(sheet: Sheet, form: forms.Form | None, problem: Problem) -> Told:
     place, slot = forms.slot_of(problem.pointer)
     if sheet.document is None:
         return Told(problem.message, "JSON", None, "", False)
-    name = slot.partition("-")[0]
+    name, _dash, row = slot.partition("-")
     label = str(LABELS.get(name) or _MORE_LABELS.get(name) or name)
+    at = number_in(row.partition("-")[0])
+    if at is not None:
+        label = f"{label} {at + 1}"
     steps = sheet.document.get("steps", []) if isinstance(sheet.document, dict) else []
     if place is not None and place < len(steps) and isinstance(steps[place], dict):
         step = forms.text_of(steps[place].get("id")) or _("step %(n)d") % {"n": place + 1}
         where = f"{step} · {label}" if label else step
     else:
         where = problem.pointer if sheet.as_json else label
-    return Told(problem.message, where, place, slot, not sheet.as_json and place == sheet.place)
+    here = form is not None and place == sheet.place
+    if form is not None and here:
+        slot = form.nearest(slot)
+    return Told(problem.message, where, place, slot, here)
 
 
-def _forms(sheet: Sheet, problems: list[Problem]) -> Context:
+def _steps(sheet: Sheet, problems: list[Problem]) -> Context:
+    """The list of steps, where the open one stands in it, and the plan that the page carries."""
     document, place = sheet.document, sheet.place
-    steps = document["steps"]
     lines = forms.lines(document, problems)
-    shown: Context = {
-        "document": forms.json_text(document, indent=None),
-        "lines": lines,
-        "n_steps": len(steps),
+    at = next((at for at, line in enumerate(lines) if line.place == place), None)
+    return {
+        "document": forms.packed(document),
+        "listed": forms.listed(lines, place, begin=sheet.begin, sought=sheet.sought),
+        "n_steps": len(lines),
+        "number": None if at is None else at + 1,
+        "before": lines[at - 1].place if at else None,
+        "after": lines[at + 1].place if at is not None and at + 1 < len(lines) else None,
         "plan_problems": sum(1 for each in problems if forms.slot_of(each.pointer)[0] is None),
     }
+
+
+def _step(document: Context, place: int | None) -> Context:
+    """What surrounds the open step's fields."""
     if place is None:
-        return shown | {"form": forms.plan_form(document, problems), "step": None}
+        return {"step": None}
+    steps = document["steps"]
     step = steps[place]
     kind = step.get("type")
-    form = forms.step_form(document, place, problems)
-    order = [line.place for line in lines]
-    at = order.index(place)
     goals = {forms.text_of(each.get("id")): (where, each) for where, each in reversed(list(enumerate(steps)))}
     idle = [name for name, types in _ONLY_FOR.items() if kind not in types]
-    return shown | {
-        "form": form,
+    return {
         "step": step,
-        "number": at + 1,
-        "before": order[at - 1] if at else None,
-        "after": order[at + 1] if at + 1 < len(order) else None,
         "types": [(name, TYPES[name]) for name in forms.TYPES],
         "has": {name: kind in types for name, types in _ONLY_FOR.items()}
         | {"rule": kind in forms.CONSTRUCTS},
@@ -381,11 +416,15 @@ def _forms(sheet: Sheet, problems: list[Problem]) -> Context:
         "needs": _named(step.get("depends_on"), goals),
         "members": _named(step.get("body"), goals),
         "waited_for_by": _named(forms.dependents(document, place), goals),
-        "harnesses": sorted(
-            {each["harness"] for each in steps if isinstance(each.get("harness"), str)} - {""}
-        ),
-        "groups": sorted({each["group"] for each in steps if isinstance(each.get("group"), str)} - {""}),
+        "harnesses": _used(steps, "harness"),
+        "groups": _used(steps, "group"),
     }
+
+
+def _used(steps: list[forms.Step], name: str) -> list[str]:
+    """What steps say under ``name``; of very many, what is said most often."""
+    counts = Counter(said for each in steps if isinstance(said := each.get(name), str) and said)
+    return sorted(said for said, _count in counts.most_common(forms.MOST_OFFERED))
 
 
 def _named(names: Any, steps: dict[str, tuple[int, forms.Step]]) -> Context | None:

@@ -65,7 +65,7 @@ class Screen:
             return context
         typed = request.POST if problem is not None else QueryDict()
         told = {"problem": problem, "typed": typed} | context
-        part = request.headers.get("HX-Target", "") if _asks_for_a_part(request) else ""
+        part = part_asked_for(request)
         template = f"{self.template}#{part}" if part in self.parts else self.template
         status = 200 if problem is None else problem.status
         response = render(request, template, shell(request, caller) | told, status=status)
@@ -125,6 +125,13 @@ def at_one_address(show: View, take: View) -> View:
 
     view.screen = show.screen  # type: ignore[attr-defined]
     return view
+
+
+def part_asked_for(request: HttpRequest) -> str:
+    """The id of what htmx will put the answer in; empty where a whole page is asked for."""
+    if "HX-Request" not in request.headers or "HX-History-Restore-Request" in request.headers:
+        return ""
+    return request.headers.get("HX-Target", "")
 
 
 def refused(request: HttpRequest, caller: Caller, problem: ChiefError) -> HttpResponse:
@@ -235,10 +242,6 @@ def _from_here(request: HttpRequest) -> bool:
     origin = request.headers.get("Origin") or request.headers.get("Referer", "")
     there = urlsplit(origin)
     return (there.scheme, there.netloc) == (request.scheme, request.get_host())
-
-
-def _asks_for_a_part(request: HttpRequest) -> bool:
-    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
 
 
 def _theme(request: HttpRequest, caller: Caller) -> str:

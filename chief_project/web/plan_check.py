@@ -14,13 +14,13 @@ from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.pointers import pointer
 from chief_project.shared.serializers import document_problems, parse_document
 from chief_project.web import plan_form
-from workflows.documents import GroupDocument, StepDocument, plan_value
+from workflows.documents import GroupDocument, StepDocument, WorkflowCreate, WorkflowRevise, plan_value
 from workflows.domain.rules import Problem, problems
 
 D = TypeVar("D", bound=Document)
 
 
-def check(document: Any, shape: type[Document]) -> list[Problem]:
+def check(document: Any, shape: type[WorkflowCreate] | type[WorkflowRevise]) -> list[Problem]:
     """Every problem of ``document`` as a ``shape``, in plan order of its kind; rows that say nothing are no problem."""
     obstacle = plan_form.obstacle(document)
     if obstacle is not None:
@@ -29,8 +29,16 @@ def check(document: Any, shape: type[Document]) -> list[Problem]:
         plan_form.read_json(plan_form.json_text(document, indent=None))
     except ValidationFailed as refused:  # what no document may hold, such as NUL
         return [Problem(refused.details.get("pointer", ""), refused.message)]
-    found, refused_at = _of_shape(document, shape)
-    found += _of_rules(document, refused_at)
+    found = plan_form.row_problems(document)
+    document = plan_form.without_rows(document)
+    try:
+        body = shape.model_validate(document)
+    except ValidationError as refused:
+        told = document_problems(refused, document)
+        found += [Problem(pointer(where), _better(document, where, said)) for where, said in told]
+        found += _of_rules(document, [where for where, _ in told])
+    else:
+        found += problems(plan_value(body.steps, body.groups or []))
     blank = tuple(plan_form.blank_rows(document))
     return [each for each in found if not _at(each.pointer, blank)]
 
@@ -41,28 +49,6 @@ def as_posted(shape: type[D], document: dict[str, Any]) -> D:
     return parse_document(shape, document)
 
 
-def not_json(text: str) -> str:
-    """What is wrong with a text that should be a JSON value."""
-    try:
-        plan_form.read_json(text)
-    except ValidationFailed as refused:
-        return refused.message.replace("the body", "this", 1)
-    return "must be an object or an array"
-
-
-def _of_shape(
-    document: dict[str, Any], shape: type[Document]
-) -> tuple[list[Problem], list[tuple[str | int, ...]]]:
-    try:
-        shape.model_validate(document)
-    except ValidationError as refused:
-        told = document_problems(refused, document)
-        return [Problem(pointer(where), _better(document, where, said)) for where, said in told], [
-            where for where, _ in told
-        ]
-    return [], []
-
-
 def _better(document: Any, where: tuple[str | int, ...], said: str) -> str:
     """A text that should have become JSON is told what hinders it."""
     here = document
@@ -71,7 +57,7 @@ def _better(document: Any, where: tuple[str | int, ...], said: str) -> str:
             return said
         here = here[token]
     raw = isinstance(here, str) and said in ("must be an object", "must be an array")
-    return not_json(here) if raw else said
+    return plan_form.not_json(here) if raw else said
 
 
 def _of_rules(document: dict[str, Any], refused_at: list[tuple[str | int, ...]]) -> list[Problem]:
@@ -95,7 +81,7 @@ def _of_rules(document: dict[str, Any], refused_at: list[tuple[str | int, ...]])
     except ValidationError:
         return []
     named = tuple(
-        replace(step, id=name) if isinstance(name, str) and name else step
+        replace(step, id=name) if isinstance(name, str) and name and name != step.id else step
         for step, name in zip(plan.steps, names, strict=True)
     )
     # What follows from a stand-in is nobody's fault, and a step without its type can't be judged at all.

@@ -18,7 +18,7 @@ function forget() { try { localStorage.removeItem(key()); } catch { /* private *
 function keep() {
   if (!form() || leaving) return;
   if (!changed()) return;
-  const fields = [...new FormData(form())].filter(([name]) => name !== "csrfmiddlewaretoken" && name !== "undo");
+  const fields = [...new FormData(form())].filter(([name]) => !["csrfmiddlewaretoken", "undo", "sought", "list"].includes(name));
   try { localStorage.setItem(key(), JSON.stringify({ at: Date.now(), fields })); } catch { /* full */ }
 }
 
@@ -51,7 +51,7 @@ function offer() {
 
 let later = 0;
 document.addEventListener("input", (event) => {
-  if (!event.target.closest?.("#editor")) return;
+  if (!event.target.closest?.("#editor") || event.target.name === "sought") return;
   typed = true;
   clearTimeout(later);
   later = setTimeout(keep, 300);
@@ -121,7 +121,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (target?.id === "problems" && xhr.status >= 400) { event.detail.shouldSwap = false; return; }
   if (target !== form()) return;
   if (!xhr.responseText.includes('id="editor"')) { event.detail.shouldSwap = false; failed(); return; }
-  stood = { list: document.getElementById("ed-scroll")?.scrollTop, main: document.getElementById("ed-main")?.scrollTop, place: form().elements.place?.value };
+  stood = { list: document.getElementById("ed-scroll")?.scrollTop, begin: document.getElementById("ed-scroll")?.dataset.begin, main: document.getElementById("ed-main")?.scrollTop, place: form().elements.place?.value };
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target?.id === "problems") {
@@ -134,7 +134,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (!stood || !form()) return;
   typed = false;
   const list = document.getElementById("ed-scroll");
-  if (list && stood.list !== undefined) list.scrollTop = stood.list;
+  if (list && stood.list !== undefined && list.dataset.begin === stood.begin) list.scrollTop = stood.list;
   if (form().elements.place?.value === stood.place) document.getElementById("ed-main")?.scrollTo(0, stood.main || 0);
   form().querySelector(".ed-line[aria-current]")?.scrollIntoView({ block: "nearest" });
   const next = form().querySelector("[data-focus]") || form().querySelector("[autofocus]");

@@ -13,6 +13,7 @@ from tests.plans import task
 
 Allow = Callable[[Page, str], None]
 REFUSED = "status of 4(12|22)"
+MADE = re.compile(r"/workflows/[^/?]+$")
 
 
 def a_draft(harness: Harness, title: str) -> str:
@@ -29,6 +30,16 @@ def a_draft(harness: Harness, title: str) -> str:
 def open_step(page: Page, workflow_id: str, step_id: str) -> None:
     page.goto(f"/workflows/{workflow_id}/edit?step={step_id}")
     expect(page.locator("#f-id")).to_have_value(step_id)
+
+
+def tab_to(page: Page, field_id: str) -> None:
+    """Tab until the field has the focus."""
+    field = page.locator(f"#{field_id}")
+    for _ in range(60):
+        if field.evaluate("each => each === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{field_id} can't be reached by Tab")
 
 
 def test_problems_come_and_go_as_one_types(page_of: PageOf, harness: Harness) -> None:
@@ -55,16 +66,20 @@ def test_a_refused_save_keeps_everything_and_leads_to_the_field(
     allow(page, REFUSED)
     open_step(page, workflow_id, "plant")
     page.fill("#f-goal", "")
-    page.fill("#f-inputs", '{"rows": 3')
+    page.get_by_role("button", name="Add an input").click()
+    expect(page.locator("#f-inputs-0-name")).to_be_focused()
+    page.fill("#f-inputs-0-name", "beds")
+    page.select_option("#f-inputs-0-kind", "json")
+    page.fill("#f-inputs-0-value", '{"rows": 3')
     page.get_by_role("button", name="The plan").click()
     expect(page.locator("#f-title")).to_be_visible()
     page.fill("#f-reason", "shorter")
     page.get_by_role("button", name="Save as a revision").click()
     expect(page.get_by_role("alert")).to_be_focused()
     page.locator(".ed-problem", has_text="plant · Inputs").click()
-    expect(page.locator("#f-inputs")).to_be_focused()
-    expect(page.locator("#f-inputs")).to_have_value('{"rows": 3')
-    page.fill("#f-inputs", '{"rows": 3}')
+    expect(page.locator("#f-inputs-0-value")).to_be_focused()
+    expect(page.locator("#f-inputs-0-value")).to_have_value('{"rows": 3')
+    page.fill("#f-inputs-0-value", '{"rows": 3}')
     page.fill("#f-goal", "Plant beans")
     page.get_by_role("button", name="Save as a revision").click()
     expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
@@ -72,9 +87,68 @@ def test_a_refused_save_keeps_everything_and_leads_to_the_field(
     assert (kept["revision"], kept["steps"][1]["goal"], kept["steps"][1]["inputs"]) == (
         2,
         "Plant beans",
-        {"rows": 3},
+        {"beds": {"rows": 3}},
     )
     assert harness.get(f"/workflows/{workflow_id}/revisions")[-1]["reason"] == "shorter"
+
+
+def test_inputs_are_written_by_keyboard_with_their_problems_at_the_row(
+    page_of: PageOf, harness: Harness
+) -> None:
+    workflow_id = a_draft(harness, "Inputs by keys")
+    page = page_of("reviewer")
+    open_step(page, workflow_id, "dig")
+    keys = page.keyboard
+    page.locator("#f-add-inputs").focus()
+    for name, value in (("place", "the shed"), ("place", "5")):
+        keys.press("Enter")
+        expect(page.locator("input[id^=f-inputs-]").last).to_be_focused()
+        keys.type(name)
+        keys.press("Tab")
+        keys.press("Tab")
+        keys.type(value)
+        for _ in range(2):
+            keys.press("Tab")
+        expect(page.locator("#f-add-inputs")).to_be_focused()
+    expect(page.locator("#e-inputs-1-name")).to_contain_text("stands twice")
+    expect(page.locator("#f-inputs-1-name")).to_have_attribute("aria-invalid", "true")
+    page.locator("#f-inputs-1-name").focus()
+    keys.press("Control+a")
+    keys.type("rows")
+    keys.press("Tab")
+    keys.type("J")
+    expect(page.locator("#f-inputs-1-kind")).to_have_value("json")
+    expect(page.locator("#problems")).to_contain_text("Nothing is wrong")
+    page.get_by_role("button", name="Inputs: take out 1").press("Enter")
+    expect(page.locator("#f-add-inputs")).to_be_focused()
+    keys.press("Control+Enter")
+    expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
+    assert harness.get(f"/workflows/{workflow_id}")["steps"][0]["inputs"] == {"rows": 5}
+
+
+def test_a_step_of_a_long_plan_is_found_and_opened(page_of: PageOf, harness: Harness) -> None:
+    workflow_id = harness.plan("Long", [task(f"s{at:03}", goal=f"Do part {at}") for at in range(420)])
+    page = page_of("reviewer")
+    open_step(page, workflow_id, "s250")
+    expect(page.locator(".ed-line[aria-current]")).to_be_in_viewport()
+    page.get_by_role("button", name="Later steps").click()
+    expect(page.locator("#ed-scroll .ed-line").first).to_contain_text("s300")
+    expect(page.locator("#f-id")).to_have_value("s250")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    expect(page.locator("#f-sought")).to_be_focused()
+    page.keyboard.type("part 41")
+    expect(page.locator("#ed-scroll .ed-line")).to_have_count(11)
+    expect(page.locator("#f-sought")).to_be_focused()
+    page.locator("#ed-scroll .ed-line", has_text="s417").click()
+    expect(page.locator("#f-id")).to_have_value("s417")
+    expect(page.locator("#ed-scroll .ed-line")).to_have_count(11)
+    page.get_by_role("button", name="All steps").click()
+    expect(page.locator("#ed-scroll .ed-line")).to_have_count(20)
+    wide = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+    assert wide[0] == wide[1], "the panes scroll, and not the page"
+    page.goto("/workflows")
+    expect(page).to_have_url(re.compile("/workflows$"))
 
 
 def test_leaving_warns_and_what_was_typed_comes_back(page_of: PageOf, harness: Harness) -> None:
@@ -134,25 +208,21 @@ def test_a_plan_is_written_by_keyboard_alone(page_of: PageOf, harness: Harness) 
     page = page_of("reviewer")
     page.goto("/new/workflow")
     keys = page.keyboard
-    for _ in range(60):
-        keys.press("Tab")
-        if page.evaluate("document.activeElement.id") == "f-title":
-            break
+    tab_to(page, "f-title")
     keys.type("By hand alone")
     keys.press("Escape")
     keys.press("j")
     keys.press("j")
     keys.press("Enter")
     expect(page.get_by_role("heading", name="Step 1 of 1")).to_be_focused()
-    while page.evaluate("document.activeElement.id") != "f-goal":
-        keys.press("Tab")
+    tab_to(page, "f-goal")
     keys.type("The bed is dug")
-    while page.evaluate("document.activeElement.id") != "f-add-criteria":
-        keys.press("Tab")
+    tab_to(page, "f-add-criteria")
     keys.press("Enter")
     expect(page.locator("#f-criteria-0")).to_be_focused()
     keys.type("two spades deep")
     keys.press("Control+Enter")
+    expect(page).to_have_url(MADE)
     expect(page.get_by_role("heading", name="By hand alone")).to_be_visible()
     made = harness.get(f"/workflows/{page.url.rpartition('/')[2]}")
     assert made["steps"][0]["criteria"] == [{"id": "c1", "text": "two spades deep"}]
@@ -173,10 +243,16 @@ def test_a_plan_is_written_without_scripts(page_of: PageOf, harness: Harness) ->
     expect(page.locator("#f-depends_on")).to_have_value("step_01")
     page.get_by_role("button", name="Add a field").click()
     page.fill("#f-fields-0-name", "beans")
+    page.get_by_role("button", name="Add an input").click()
+    page.fill("#f-inputs-0-name", "rows")
+    page.select_option("#f-inputs-0-kind", "json")
+    page.fill("#f-inputs-0-value", "3")
     page.get_by_role("button", name="Edit as JSON").click()
     expect(page.locator("#f-json")).to_have_value(re.compile('"name": "beans"'))
+    expect(page.locator("#f-json")).to_have_value(re.compile('"rows": 3'))
     page.get_by_role("button", name="Back to forms").click()
     page.get_by_role("button", name="Submit the draft").click()
+    expect(page).to_have_url(MADE)
     expect(page.get_by_role("heading", name="Without scripts")).to_be_visible()
     made = harness.get(f"/workflows/{page.url.rpartition('/')[2]}")
     assert [(step["id"], step["type"], step["depends_on"]) for step in made["steps"]] == [

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.models import AuditEntry, User
+from chief_project.web.plan_form import unpacked
 from tests.plans import checkpoint, loop, task
 from tests.workflows import new_approved, new_draft, revised
 from workflows.models import Revision, Workflow
@@ -145,18 +146,23 @@ def test_an_untouched_save_keeps_the_plan_as_it_is(web: Client, harness: Caller)
 
 
 def test_problems_refuse_a_save_and_everything_is_kept(web: Client, harness: Caller) -> None:
-    made = new_draft(harness, task("a"), task("b"))
+    made = new_draft(harness, task("a", inputs={"rows": 5}), task("b"))
     sheet = opened(web, edit_url(made), "a")
-    answer = pressed(web, edit_url(made), sheet, "save", s__goal=" ", s__inputs='{"x": ', reason="half done")
+    answer = pressed(
+        web, edit_url(made), sheet, "save", s__goal=" ", s__inputs__0__value='{"x": ', reason="half done"
+    )
     assert answer.status_code == 422
     text = answer.text
     assert "Not saved." in text
     assert 'id="e-goal" data-slot="goal">' in text
     assert "half done" in text
     assert "{&quot;x&quot;: </textarea>" in text
+    assert 'id="e-inputs-0-value" data-slot="inputs-0-value">' in text
     assert Revision.objects.count() == 1
-    again = pressed(web, edit_url(made), sheet_of(answer), "save", s__goal="Now", s__inputs="")
+    again = pressed(web, edit_url(made), sheet_of(answer), "save", s__goal="Now", s__inputs__0__kind="text")
     assert again.status_code == 303
+    kept = get_workflow(caller=harness, workflow_id=made["workflow_id"])
+    assert kept["steps"][0]["inputs"] == {"rows": '{"x": '}
 
 
 def test_rows_that_were_never_filled_in_are_left_out(web: Client, harness: Caller) -> None:
@@ -215,6 +221,7 @@ def test_no_button_but_save_writes(web: Client, harness: Caller) -> None:
     for do in (
         "check", "open:0", "open:plan", "open:99", "open:x", "add-step", "add-step:above", "add-step:below", "move:up",
         "move:down", "remove", "add-row:criteria", "drop-row:criteria:0", "drop-row:criteria:x", "add-row:nothing",
+        "add-row:inputs", "drop-row:outputs:0", "list:", "list:100", "list:x", "sought",
         "clear:criteria", "json", "forms", "nonsense", "",
     ):  # fmt: skip
         answer = pressed(web, edit_url(made), sheet, do)
@@ -258,10 +265,10 @@ def test_a_step_that_was_removed_can_be_had_back(web: Client, harness: Caller) -
     url = edit_url(made)
     answer = pressed(web, url, opened(web, url, "b"), "remove")
     assert "c waited for it" in answer.text
-    gone = json.loads(answer.context["document"])
+    gone = unpacked(answer.context["document"])
     assert [step["id"] for step in gone["steps"]] == ["a", "c"]
     back = pressed(web, url, sheet_of(answer) | {"undo": answer.context["sheet"].undo}, "undo")
-    assert [step["id"] for step in json.loads(back.context["document"])["steps"]] == ["a", "b", "c"]
+    assert [step["id"] for step in unpacked(back.context["document"])["steps"]] == ["a", "b", "c"]
 
 
 def test_what_another_type_left_behind_can_be_taken_out(web: Client, harness: Caller) -> None:
@@ -313,7 +320,7 @@ def test_forms_and_json_say_the_same(web: Client, harness: Caller) -> None:
     assert document["steps"][0]["goal"] == "Typed first"
     document["steps"].append({"id": "c", "type": "task", "goal": "From JSON"})
     sheet = sheet_of(pressed(web, url, sheet | {"json": json.dumps(document)}, "forms"))
-    assert json.loads(sheet["document"]) == document
+    assert unpacked(sheet["document"]) == document
     assert pressed(web, url, sheet, "save").status_code == 303
 
 
@@ -339,6 +346,44 @@ def test_json_is_saved_from_where_it_is_edited(web: Client, harness: Caller) -> 
     answer = pressed(web, edit_url(made), {"json": json.dumps(document), "based_on": "1"}, "save")
     assert answer.status_code == 303
     assert Workflow.objects.get().title == "Written"
+
+
+def test_inputs_are_written_row_by_row(web: Client, harness: Caller) -> None:
+    made = new_draft(harness, task("a", inputs={"place": "the shed", "rows": 3}))
+    url = edit_url(made)
+    answer = pressed(web, url, opened(web, url, "a"), "add-row:inputs")
+    assert 'id="f-inputs-2-name"' in answer.text
+    assert re.search(r'id="f-inputs-2-name"[^>]* autofocus', answer.text)
+    filled = {"s__inputs__2__name": "tools", "s__inputs__2__kind": "json"}
+    sheet = sheet_of(
+        pressed(web, url, sheet_of(answer), "add-row:outputs", **filled, s__inputs__2__value="[1")
+    )
+    assert sheet["s.inputs.2.value"] == "[1", "kept though it is no JSON yet"
+    answer = pressed(web, url, sheet, "save", s__outputs__0__name="place")
+    assert answer.status_code == 422
+    assert "this is not JSON" in answer.text
+    assert pressed(web, url, sheet_of(answer), "save", s__inputs__2__value="[1.0]").status_code == 303
+    kept = get_workflow(caller=harness, workflow_id=made["workflow_id"])["steps"][0]
+    assert repr(kept["inputs"]) == repr({"place": "the shed", "rows": 3, "tools": [1.0]})
+    assert kept["outputs"] == {"place": ""}
+
+
+def test_a_row_that_nobody_filled_in_is_not_in_the_json(web: Client, harness: Caller) -> None:
+    made = new_draft(harness, task("a", inputs={"x": 1}))
+    url = edit_url(made)
+    sheet = sheet_of(pressed(web, url, opened(web, url, "a"), "add-row:inputs"))
+    answer = pressed(web, url, sheet, "json")
+    assert json.loads(answer.context["sheet"].json)["steps"][0]["inputs"] == {"x": 1}
+
+
+def test_a_row_added_to_what_is_no_list_changes_nothing(web: Client, harness: Caller) -> None:
+    made = new_draft(harness, task("a"))
+    document = {"title": "x", "steps": [task("a", criteria=5, inputs="text", outputs=[1])]}
+    for name in ("criteria", "inputs", "outputs"):
+        sheet = {"document": json.dumps(document), "place": "0", "based_on": "1"}
+        answer = pressed(web, edit_url(made), sheet, f"add-row:{name}")
+        assert answer.status_code == 200
+        assert unpacked(answer.context["document"])["steps"] == document["steps"]
 
 
 def test_nul_is_refused_like_everywhere(web: Client, harness: Caller) -> None:
@@ -391,6 +436,49 @@ def test_a_plan_of_a_thousand_steps_has_few_fields(
     assert (
         get_workflow(caller=harness, workflow_id=made["workflow_id"])["steps"][500]["goal"] == "In the middle"
     )
+
+
+def test_a_long_list_is_read_in_parts_and_searched(web: Client, harness: Caller) -> None:
+    made = new_draft(harness, *(task(f"s{at:04}") for at in range(450)))
+    url = edit_url(made)
+
+    def places(answer: Any) -> list[int]:
+        return [int(each) for each in re.findall(r'<li><button[^>]* data-place="(\d+)"', answer.text)]
+
+    answer = web.get(url, {"step": "s0210"})
+    assert places(answer) == list(range(200, 300))
+    assert "201–300 of 450" in answer.text
+    sheet = sheet_of(answer)
+    later = pressed(web, url, sheet, "list:300", s__goal="Typed")
+    assert places(later) == list(range(300, 400))
+    assert "Typed</textarea>" in later.text, "what is open stays open"
+    still = pressed(web, url, sheet_of(later) | {"list": "300"}, "add-row:criteria")
+    assert places(still) == list(range(300, 400)), "the list stays where it is"
+    opened_there = pressed(web, url, sheet_of(later) | {"list": "0"}, "open:320")
+    assert places(opened_there) == list(range(300, 400))
+    found = pressed(web, url, sheet | {"sought": "s004"}, "check")
+    assert places(found) == list(range(40, 50))
+    assert "10 steps" in found.text
+    assert places(pressed(web, url, sheet | {"sought": "s004"}, "open:44")) == list(range(40, 50))
+    assert places(pressed(web, url, sheet | {"sought": "s004"}, "list:")) == list(range(200, 300))
+    part = web.post(
+        url,
+        sheet | {"sought": "s0449", "do": "check"},
+        headers={"HX-Request": "true", "HX-Target": "ed-scroll"},
+    )
+    assert "<form" not in part.text
+    assert places(part) == [449]
+
+
+def test_a_step_of_a_very_large_plan_is_a_page_of_ordinary_size(web: Client, harness: Caller) -> None:
+    steps = [
+        loop("all", [f"s{at:04}" for at in range(4_999)]),
+        *(task(f"s{at:04}", goal="Say what is done here " * 3, inputs={"n": at}) for at in range(4_999)),
+    ]
+    made = new_draft(harness, *steps)
+    for step in (None, "s2500"):
+        answer = web.get(edit_url(made), {"step": step} if step else None)
+        assert len(answer.content) < 500_000, "4,999 ids of a body are a tenth of it"
 
 
 def test_hostile_text_stays_text(web: Client, harness: Caller) -> None:

@@ -62,6 +62,24 @@ def test_a_text_that_should_be_json_is_told_where_it_goes_wrong() -> None:
     assert told(task("a", inputs='"x"')) == [("/steps/0/inputs", "must be an object or an array")]
 
 
+def test_inputs_that_are_rows_still_are_told_at_their_rows_and_hide_nothing_else() -> None:
+    rows = [
+        {"name": "x", "kind": "text", "value": "1"},
+        {"name": "", "kind": "text", "value": ""},
+        {"name": "x", "kind": "json", "value": "{"},
+    ]
+    found = told(task("a", inputs=rows), task("b", depends_on=["nowhere"]))
+    assert [at for at, _ in found] == [
+        "/steps/0/inputs/2/name",
+        "/steps/0/inputs/2/value",
+        "/steps/1/depends_on/0",
+    ]
+    assert not told(task("a", inputs=rows[:2]))
+    assert [at for at, _ in told(task("a", inputs=[{"name": "x"}]))] == ["/steps/0/inputs"], (
+        "these are no rows"
+    )
+
+
 def test_rows_that_say_nothing_are_no_problem() -> None:
     assert not told(
         task("a", criteria=["it holds", ""]), checkpoint("c", fields=[{"name": ""}]), groups=[{"path": ""}]

@@ -1,30 +1,31 @@
 """A plan as a form: form data ⇄ the plan's document, and what the form's buttons do to it. Pure.
 
 One step is open at a time. The document, ``{title, steps, groups, …}`` as it is submitted, travels with the page as
-JSON, and the fields of what is open lie over it: a plan of any length has few fields, and nothing is kept here.
+JSON (compressed), and the fields of what is open lie over it: a plan of any length has few fields, and nothing is kept
+here. Of a long list of steps a part is shown, and of many choices the nearest.
 
 Nothing that a person typed is lost, whether it is a plan (yet) or not. A field that wasn't touched keeps its exact
 value. What should be JSON and isn't stays in the document as the text it is, for the rules to refuse. Where a list
-holds what rows can't show, it is shown as JSON.
+or an object holds what rows can't show, it is shown as JSON. Rows that make no object yet stay as rows (``rows``).
 
-Names of fields: ``s.goal``, ``s.criteria.0``, ``s.fields.0.hint`` of the open step; ``p.title``, ``p.groups.0.path`` of
+Names of fields: ``s.goal``, ``s.criteria.0``, ``s.inputs.0.value`` of the open step; ``p.title``, ``p.groups.0.path`` of
 the plan itself. Behind the first dot stands the field's pointer below the step, with dots.
 """
 
 from chief_project.web.plan_form.document import (
     CONSTRUCTS,
-    ROWS,
     TYPES,
     Document,
     Step,
-    blank_rows,
     dependents,
     document_of,
     json_text,
+    not_json,
     obstacle,
+    packed,
     read_json,
     text_of,
-    without_blank_rows,
+    unpacked,
 )
 from chief_project.web.plan_form.moves import (
     Removal,
@@ -35,13 +36,39 @@ from chief_project.web.plan_form.moves import (
     move_step,
     remove_step,
 )
+from chief_project.web.plan_form.rows import (
+    OBJECTS,
+    ROWS,
+    at_rows,
+    blank_rows,
+    row_problems,
+    without_blank_rows,
+    without_rows,
+)
 from chief_project.web.plan_form.sent import read_plan, read_step
-from chief_project.web.plan_form.shown import MOST_ROWS, Form, choices, lines, plan_form, step_form
+from chief_project.web.plan_form.shown import (
+    MOST_ENTRIES,
+    MOST_LINES,
+    MOST_OFFERED,
+    MOST_ROWS,
+    PART,
+    Form,
+    choices,
+    lines,
+    listed,
+    plan_form,
+    step_form,
+)
 from chief_project.web.plan_form.texts import slot_of
 
 __all__ = [
     "CONSTRUCTS",
+    "MOST_ENTRIES",
+    "MOST_LINES",
+    "MOST_OFFERED",
     "MOST_ROWS",
+    "OBJECTS",
+    "PART",
     "ROWS",
     "TYPES",
     "Document",
@@ -50,6 +77,7 @@ __all__ = [
     "Step",
     "add_row",
     "add_step",
+    "at_rows",
     "blank_rows",
     "choices",
     "clear",
@@ -58,15 +86,21 @@ __all__ = [
     "drop_row",
     "json_text",
     "lines",
+    "listed",
     "move_step",
+    "not_json",
     "obstacle",
+    "packed",
     "plan_form",
     "read_json",
     "read_plan",
     "read_step",
     "remove_step",
+    "row_problems",
     "slot_of",
     "step_form",
     "text_of",
+    "unpacked",
     "without_blank_rows",
+    "without_rows",
 ]

@@ -3,10 +3,16 @@
 It may break every rule of plans. All but ``obstacle`` need a document that passed ``obstacle``.
 """
 
+import binascii
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
+
+from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.wire.parsing import parse_json
 from workflows.domain.rules import Problem
 
@@ -15,8 +21,6 @@ Step = dict[str, Any]
 
 CONSTRUCTS = ("loop", "parallel")  # a tuple: what is no text can be looked for in it, too
 TYPES = ("task", "loop", "parallel", "checkpoint")
-ROWS = ("criteria", "fields", "instance_params")
-"""A step's lists that are filled in row by row."""
 
 
 def document_of(workflow: Mapping[str, Any]) -> Document:
@@ -59,6 +63,40 @@ def read_json(text: str) -> Any:
     return parse_json(text.encode("utf-8", "surrogatepass"))
 
 
+def not_json(text: str, refused: ValidationFailed | None = None) -> str:
+    """What is wrong with a text that should be an object or an array, or what ``refused`` found in it."""
+    try:
+        if refused is None:
+            read_json(text)
+    except ValidationFailed as found:
+        refused = found
+    if refused is None:
+        return "must be an object or an array"
+    return refused.message.replace("the body", "this", 1)
+
+
+def packed(document: Any) -> str:
+    """A document as the page carries it: JSON, compressed, for thousands of steps would be most of the page."""
+    return b64encode(
+        zlib.compress(json_text(document, indent=None).encode("utf-8", "surrogatepass"), 1)
+    ).decode()
+
+
+def unpacked(text: str) -> Any:
+    """The document that ``packed`` made the text of; plain JSON will do, too. Raises as ``read_json``."""
+    if text.lstrip()[:1] in ("{", "["):
+        return read_json(text)
+    most, packet = settings.CHIEF_MAX_BODY_BYTES, zlib.decompressobj()
+    try:
+        raw = packet.decompress(b64decode(text, validate=True), most + 1)
+        whole = packet.eof or len(raw) > most
+    except (binascii.Error, ValueError, zlib.error):
+        whole = False
+    if not whole:
+        raise ValidationFailed("the plan that this page carries can't be read: open the editor anew")
+    return parse_json(raw)
+
+
 def text_of(value: Any) -> str:
     """What a field shows of a value; what is no text is shown as JSON."""
     if value is None:
@@ -79,40 +117,6 @@ def obstacle(document: Any) -> Problem | None:
                 if not isinstance(step, dict):
                     return Problem(f"/steps/{place}", "must be an object")
     return None
-
-
-def without_blank_rows(document: Document) -> Document:
-    """The document as it is judged and saved: rows that were added and never filled in are gone."""
-    steps = []
-    for step in document.get("steps", []):
-        kept = step
-        for name in ROWS:
-            rows = step.get(name)
-            if isinstance(rows, list) and any(map(is_blank, rows)):
-                kept = kept | {name: [row for row in rows if not is_blank(row)]}
-        steps.append(kept)
-    found = document | {"steps": steps}
-    if isinstance(groups := document.get("groups"), list):
-        found["groups"] = [group for group in groups if not is_blank(group)]
-    return found
-
-
-def blank_rows(document: Document) -> Iterator[str]:
-    """Pointers of the rows that ``without_blank_rows`` takes out."""
-    for place, step in enumerate(document.get("steps", [])):
-        for name in ROWS:
-            rows = step.get(name)
-            if isinstance(rows, list):
-                yield from (f"/steps/{place}/{name}/{at}" for at, row in enumerate(rows) if is_blank(row))
-    if isinstance(groups := document.get("groups"), list):
-        yield from (f"/groups/{at}" for at, group in enumerate(groups) if is_blank(group))
-
-
-def is_blank(row: Any) -> bool:
-    """Whether a row says nothing at all."""
-    if isinstance(row, dict):
-        return all(value is None or value == "" or value is True for value in row.values())
-    return row == ""
 
 
 # -- Bodies and dependencies -----------------------------------------------------------------------

@@ -18,6 +18,7 @@ from chief_project.web.plan_form.document import (
     text_of,
     waiting_for,
 )
+from chief_project.web.plan_form.rows import OBJECTS, rows_of, settled
 from chief_project.web.plan_form.texts import COLUMNS, ID_LISTS, is_entry
 
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
@@ -109,6 +110,8 @@ def add_row(document: Document, place: int | None, name: str) -> Document:
     """A blank row more in a list of the open step, or among the plan's groups."""
     columns = COLUMNS[name]
     blank: Any = {columns[0]: ""} if columns else ""
+    if name in OBJECTS:
+        blank = {"name": "", "kind": "text", "value": ""}
     return _with_rows(document, place, name, lambda rows: [*rows, blank])
 
 
@@ -139,10 +142,11 @@ def _with_rows(
     document: Document, place: int | None, name: str, change: Callable[[list[Any]], list[Any]]
 ) -> Document:
     holder = document if place is None else document["steps"][place]
-    rows = holder.get(name, [])
+    rows = rows_of(holder.get(name, {})) if name in OBJECTS else holder.get(name, [])
     if name not in COLUMNS or not isinstance(rows, list):
         return document
-    changed = holder | {name: change(rows)}
+    kept = change(rows)
+    changed = holder | {name: settled(kept) if name in OBJECTS else kept}
     if place is None:
         return changed
     steps = list(document["steps"])

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from chief_project.shared.errors import ValidationFailed
-from chief_project.web.plan_form.document import CONSTRUCTS, ROWS, Document, Step, read_json, text_of
+from chief_project.web.plan_form.document import CONSTRUCTS, Document, Step, json_text, read_json, text_of
 from chief_project.web.plan_form.moves import put_inside, with_instead
+from chief_project.web.plan_form.rows import OBJECTS, ROWS, rows_of, settled
 from chief_project.web.plan_form.texts import (
     COLUMNS,
     ID_LISTS,
     NEVER_NULL,
-    OBJECTS,
     PLAN_TEXTS,
     TEXTS,
     cells_of,
@@ -33,8 +33,7 @@ def read_step(document: Document, place: int, data: Mapping[str, str]) -> Docume
         if (given := data.get(f"s.{name}")) is not None:
             _put(new, name, _typed(old.get(name), given, name))
     for name in OBJECTS:
-        if (given := data.get(f"s.{name}")) is not None:
-            _put(new, name, _typed_json(old.get(name, {}), given, {}))
+        _put(new, name, _typed_object(old.get(name, {}), f"s.{name}", data))
     for name in ID_LISTS:
         _put(new, name, _typed_ids(old.get(name), name, data))
     for name in ROWS:
@@ -59,7 +58,7 @@ def read_plan(document: Document, data: Mapping[str, str]) -> Document:
 
 def _put(step: Step, name: str, value: Any) -> None:
     """Set, or take out what says nothing; what was said so before stays."""
-    if name in step and step[name] == value and type(step[name]) is type(value):
+    if name in step and json_text(step[name]) == json_text(value):  # 1 is not 1.0, nor true
         return
     if value is None or value in ({}, []):
         step.pop(name, None)
@@ -119,6 +118,17 @@ def _typed_rows(old: Any, name: str, data: Mapping[str, str]) -> Any:
         return old
     columns = COLUMNS[name.partition(".")[2]]
     return [_typed_row(row, f"{name}.{at}", columns, data) for at, row in enumerate(old)]
+
+
+def _typed_object(old: Any, name: str, data: Mapping[str, str]) -> Any:
+    """The same for an object that is shown as rows, or as JSON."""
+    if (given := data.get(f"{name}.json")) is not None:
+        return _typed_json(old, given, {})
+    rows = rows_of(old)
+    if rows is None:
+        return old
+    typed = _typed_rows(rows, name, data)
+    return old if typed == rows else settled(typed)
 
 
 def _typed_row(old: Any, name: str, columns: tuple[str, ...], data: Mapping[str, str]) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 from chief_project.web.outline import nested
 from chief_project.web.plan_form.document import (
     CONSTRUCTS,
-    ROWS,
     TYPES,
     Document,
     constructs_around,
@@ -19,10 +18,10 @@ from chief_project.web.plan_form.document import (
     ids_in,
     text_of,
 )
+from chief_project.web.plan_form.rows import OBJECTS, ROWS, rows_of
 from chief_project.web.plan_form.texts import (
     COLUMNS,
     ID_LISTS,
-    OBJECTS,
     PLAN_TEXTS,
     TEXTS,
     cells_of,
@@ -33,10 +32,16 @@ from chief_project.web.plan_form.texts import (
 from workflows.domain.rules import Problem
 
 MOST_ROWS = 100
-"""Longer lists are shown as JSON: a form has a bounded number of fields."""
+MOST_ENTRIES = 50
+"""Longer lists, and larger objects, are shown as JSON: a form has a bounded number of fields, and Django takes 1,000."""
+
+MOST_LINES = 200
+PART = 100
+"""A longer list of steps is shown in parts of so many."""
+MOST_OFFERED = 100
 
 _LINES = frozenset(
-    {"id", "type", "harness", "group", "on_instance_failure", "name", "path", "project", "origin_dir"}
+    {"id", "type", "kind", "harness", "group", "on_instance_failure", "name", "path", "project", "origin_dir"}
 )
 
 
@@ -61,12 +66,16 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A list as rows of boxes, or as JSON where rows can't show it. ``problems`` are those of the list as a whole."""
+    """A list as rows of boxes, or as JSON where rows can't show it.
+
+    ``problems`` are those of the list as a whole; ``full``: one more row, and it would be shown as JSON.
+    """
 
     name: str
     rows: tuple[Mapping[str, Box], ...] = ()
     json: Box | None = None
     problems: tuple[str, ...] = ()
+    full: bool = False
 
     @property
     def slot(self) -> str:
@@ -81,6 +90,13 @@ class Form:
     boxes: Mapping[str, Box]
     lists: Mapping[str, Rows]
     stray: tuple[str, ...] = ()
+
+    def nearest(self, slot: str) -> str:
+        """The slot itself where it is shown, or that of what it belongs to."""
+        shown = {box.slot for box in self.data()} | {rows.slot for rows in self.lists.values()}
+        while slot and slot not in shown:
+            slot = slot.rpartition("-")[0]
+        return slot
 
     def data(self) -> Iterator[Box]:
         """Every field that a browser would send."""
@@ -120,12 +136,33 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """The list of steps as it is shown: all of them, or a part. ``begin`` to ``end`` are numbers in reading order.
+
+    ``before``, ``after``: where the parts beside this one begin. ``sought``: these are what was looked for, ``found``
+    in all.
+    """
+
+    lines: tuple[Line, ...]
+    begin: int = 0
+    end: int = 0
+    before: int | None = None
+    after: int | None = None
+    sought: bool = False
+    found: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Choices:
-    """What the open step could name, by id and short goal: steps to wait for, to take into its body, to stand in."""
+    """What the open step could name, by id and short goal: steps to wait for, to take into its body, to stand in.
+
+    ``cut``: there are more to stand in than are told.
+    """
 
     needs: tuple[tuple[str, str], ...]
     members: tuple[tuple[str, str], ...]
     around: tuple[tuple[str, str], ...]
+    cut: bool
 
 
 def step_form(document: Document, place: int, problems: Sequence[Problem] = ()) -> Form:
@@ -135,12 +172,11 @@ def step_form(document: Document, place: int, problems: Sequence[Problem] = ()) 
     boxes = {}
     for name in TEXTS:
         boxes[name] = said.box(f"s.{name}", text_of(step.get(name)))
-    for name in OBJECTS:
-        boxes[name] = said.box(f"s.{name}", object_text(step.get(name, {})))
     for name in ID_LISTS:
         boxes[name] = said.box(*id_list(name, step.get(name)))
     boxes["inside"] = said.box("s.inside", holder_of(document, place) or "")
     lists = {name: said.rows(f"s.{name}", step.get(name, []), COLUMNS[name]) for name in ROWS}
+    lists |= {name: said.entries(f"s.{name}", step.get(name, {}), COLUMNS[name]) for name in OBJECTS}
     return Form(boxes, lists, said.rest())
 
 
@@ -181,8 +217,46 @@ def lines(document: Document, problems: Sequence[Problem] = ()) -> list[Line]:
     ]
 
 
+def listed(lines: Sequence[Line], place: int | None, *, begin: int | None = None, sought: str = "") -> Listed:
+    """What is shown of a long list of steps: the part that holds ``place``, that holds the ``begin``-th line, or lines
+    whose id or goal holds ``sought``. Parts don't depend on what is open, so that opening a step moves nothing.
+    """
+    if sought := sought.strip().casefold():
+        found = [line for line in lines if sought in line.id.casefold() or sought in line.goal.casefold()]
+        flat = (replace(line, depth=0, opens=False, closes=0) for line in found[:PART])
+        return Listed(tuple(flat), sought=True, found=len(found))
+    if len(lines) <= MOST_LINES:
+        return Listed(tuple(lines), 1, len(lines))
+    if begin is None or not 0 <= begin < len(lines):
+        begin = next((at for at, line in enumerate(lines) if line.place == place), 0)
+    begin -= begin % PART
+    end = min(begin + PART, len(lines))
+    around: list[Line] = []  # the constructs whose bodies this part goes on with
+    for line in reversed(lines[:begin]):
+        if line.depth < (around[0].depth if around else lines[begin].depth):
+            around.insert(0, line)
+        if (around and not around[0].depth) or not lines[begin].depth:
+            break
+    return Listed(
+        _nested_again([*around, *lines[begin:end]]),
+        begin + 1,
+        end,
+        begin - PART if begin else None,
+        end if end < len(lines) else None,
+    )
+
+
+def _nested_again(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """A part of a list, its own lists opened and closed."""
+    depths = [line.depth for line in lines[1:]] + [0]
+    return tuple(
+        replace(line, opens=after > line.depth, closes=max(0, line.depth - after))
+        for line, after in zip(lines, depths, strict=True)
+    )
+
+
 def choices(document: Document, place: int) -> Choices:
-    """Only what keeps the rules on scopes, and isn't named yet."""
+    """Only what keeps the rules on scopes, and isn't named yet; of very many, the nearest in the plan."""
     steps = document["steps"]
     first = first_places(steps)
     held = holders(steps, first)
@@ -191,19 +265,25 @@ def choices(document: Document, place: int) -> Choices:
     waits_for = set(map(text_of, needs)) if isinstance(needs, list) else set()
     others = [at for at in first.values() if at != place]
 
-    def named(places: Iterable[int]) -> tuple[tuple[str, str], ...]:
-        return tuple((steps[at]["id"], short(text_of(steps[at].get("goal")), 80)) for at in places)
+    def named(places: Sequence[int]) -> tuple[tuple[str, str], ...]:
+        near = places
+        if len(places) > MOST_OFFERED:
+            near = sorted(sorted(places, key=lambda at: abs(at - place))[:MOST_OFFERED])
+        return tuple((steps[at]["id"], short(text_of(steps[at].get("goal")), 80)) for at in near)
 
+    constructs = [at for at in others if steps[at].get("type") in CONSTRUCTS]
+    around = [at for at in constructs if place not in constructs_around(held, at)]
+    holder = held.get(place)
+    offered = named(around)
+    if holder is not None and steps[holder]["id"] not in dict(offered):
+        offered = (*named([holder]), *offered)
     return Choices(
         needs=named(
-            at for at in others if held.get(at) == held.get(place) and steps[at]["id"] not in waits_for
+            [at for at in others if held.get(at) == held.get(place) and steps[at]["id"] not in waits_for]
         ),
-        members=named(at for at in others if at not in held and at not in outer),
-        around=named(
-            at
-            for at in others
-            if steps[at].get("type") in CONSTRUCTS and place not in constructs_around(held, at)
-        ),
+        members=named([at for at in others if at not in held and at not in outer]),
+        around=offered,
+        cut=len(around) > MOST_OFFERED,
     )
 
 
@@ -245,6 +325,13 @@ class _Said:
             for at, row in enumerate(cells)
         )
         return Rows(name, rows, problems=self.take(name.partition(".")[2]))
+
+    def entries(self, name: str, value: Any, columns: tuple[str, ...]) -> Rows:
+        """An object with its problems."""
+        rows = rows_of(value)
+        if rows is None or len(rows) > MOST_ENTRIES:
+            return Rows(name, json=self.box(f"{name}.json", object_text(value)))
+        return replace(self.rows(name, rows, columns), full=len(rows) == MOST_ENTRIES)
 
     def rest(self) -> tuple[str, ...]:
         return tuple(

@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 from chief_project.web.plan_form.document import json_text
+from chief_project.web.plan_form.rows import ENTRY
 
 TEXTS = ("id", "type", "goal", "harness", "exit_when", "group", "on_instance_failure")
-OBJECTS = ("inputs", "outputs")
 ID_LISTS = ("depends_on", "body")
 PLAN_TEXTS = ("title", "project", "origin_dir")
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -14,9 +14,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "fields": ("name", "label", "hint", "required"),
     "instance_params": ("name", "description", "required"),
     "groups": ("path", "description"),
+    "inputs": ENTRY,
+    "outputs": ENTRY,
 }
 """The cells of a list's rows; none where a row is one text."""
-NEVER_NULL = frozenset({"id", "type", "goal", "harness", "title", "name", "path"})
+NEVER_NULL = frozenset({"id", "type", "goal", "harness", "title", "name", "path", "kind", "value"})
 """What stays as an empty text where nothing was written."""
 
 
