@@ -73,12 +73,13 @@ def entries_of(
     diff: Mapping[str, Any],
     *,
     link: Callable[[str], str] | None = None,
+    gone: Callable[[str], str] | None = None,
     notes: Mapping[str, list[Document]] | None = None,
     dependents: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Entry]:
     """Every place of a ``plan_diff``: the title, steps that changed, came and went, and the groups.
 
-    ``link``: where a step that is still there is shown; ``notes``: what people had said, by step id; ``dependents``:
+    ``link``: where a step that is still there is shown, ``gone`` one that isn't; ``notes``: what people had said, by step id; ``dependents``:
     of the later plan, for what comes after a new step.
     """
     budget = Budget()
@@ -110,7 +111,15 @@ def entries_of(
     for step in diff["removed"]:
         rows = step_rows(step, "-")
         found.append(
-            Entry("del", "minusop", _("Step removed"), step["id"], "", rows, said.get(step["id"], []))
+            Entry(
+                "del",
+                "minusop",
+                _("Step removed"),
+                step["id"],
+                gone(step["id"]) if gone else "",
+                rows,
+                said.get(step["id"], []),
+            )
         )
     if any(diff["groups"].values()):
         found.append(Entry("mod", "edit", _("Groups changed"), rows=[_group_row(diff["groups"], budget)]))

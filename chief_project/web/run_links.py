@@ -16,6 +16,8 @@ TABS = {
     "audit": "run-audit",
 }
 """The name of each view's address."""
+DEFINITION = {"graph": "run-definition", "outline": "run-definition-outline"}
+"""Those of the plan that it goes by."""
 
 
 def tab_of(run_id: str, name: str) -> str:
@@ -36,3 +38,9 @@ def step_of(run_id: str, where: Path) -> str:
 def panel_of(here: str, where: str) -> str:
     """A step beside the graph ``here``: where the panel stands below it, right to the panel."""
     return f"{link(here, step=where)}#panel"
+
+
+def definition_of(run_id: str, applied: int | None = None, *, view: str = "graph", step: str = "") -> str:
+    """The plan that the run goes by, or went by after its first ``applied`` amendments."""
+    where = reverse(DEFINITION[view], kwargs={"run_id": run_id})
+    return link(where, applied="" if applied is None else str(applied), step=step)

@@ -16,9 +16,11 @@ from chief_project.web import (
     projects,
     run,
     run_decisions,
+    run_definition,
     tokens,
     workflow,
     workflow_decisions,
+    workflow_kept,
     workflow_templates,
     workflows,
 )
@@ -37,9 +39,11 @@ urlpatterns: list[URLPattern] = [
     *projects.urlpatterns,
     *run.urlpatterns,
     *run_decisions.urlpatterns,
+    *run_definition.urlpatterns,
     *tokens.urlpatterns,
     *workflow.urlpatterns,
     *workflow_decisions.urlpatterns,
+    *workflow_kept.urlpatterns,
     *workflow_templates.urlpatterns,
     *workflows.urlpatterns,
 ]

@@ -15,7 +15,7 @@ from chief_project.web.differences import entries_of
 from chief_project.web.forms import number_in
 from chief_project.web.outline import reading_order
 from chief_project.web.pages import page
-from chief_project.web.workflow_frame import frame_of, notes_of, standing, tab_of
+from chief_project.web.workflow_frame import frame_of, kept_of, notes_of, standing, tab_of
 from chief_project.web.workflow_panel import bench
 from runs.selectors.of_workflow import runs_of_workflow
 from workflows.selectors import list_projects, list_revisions, list_versions, workflow_etag
@@ -51,13 +51,22 @@ def changes_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Cont
     plan = review.kept.plan
     entries = entries_of(
         changes["diff"],
-        link=lambda step_id: link(here, step=step_id) if step_id in plan.by_id else "",
+        link=lambda step_id: (
+            link(here, step=step_id)
+            if step_id in plan.by_id
+            else kept_of(workflow_id, changes["to"], step=step_id)
+        ),
+        gone=lambda step_id: kept_of(workflow_id, changes["from"], step=step_id),
         notes=changes["beside"],
         dependents=plan.dependents,
     )
     shown = len(entries) if request.GET.get("all") else MOST_CHANGES
     return frame_of(review, caller, "changes") | {
         "changes": changes,
+        "compared": [
+            each | {"href": kept_of(workflow_id, each["name"])}
+            for each in (changes["former"], changes["later"])
+        ],
         "phrases": phrases(changes["counts"]),
         "entries": entries[:shown],
         "hidden": max(0, len(entries) - shown),

@@ -22,11 +22,18 @@ TABS = {
     "history": "workflow-history",
 }
 """The name of each view's address."""
+KEPT = {"graph": "workflow-kept", "outline": "workflow-kept-outline"}
+"""Those of a revision or version as it was."""
 
 
 def tab_of(workflow_id: str, name: str) -> str:
     """One of the workflow's pages, by its name in ``TABS``."""
     return reverse(TABS[name], kwargs={"workflow_id": workflow_id})
+
+
+def kept_of(workflow_id: str, name: str, tab: str = "graph", step: str = "") -> str:
+    """A revision (``r3``) or version (``v2``) as it was, with a step beside it."""
+    return link(reverse(KEPT[tab], kwargs={"workflow_id": workflow_id, "kept": name}), step=step)
 
 
 def frame_of(review: Review, caller: Caller, tab: str) -> Context:

@@ -54,6 +54,9 @@ VIEWS = {
     "workflow+step": ("workflow", "step=compare-month"),
     "workflow-outline+step": ("workflow-outline", "step=backfill"),
     "workflow-outline+large": ("workflow-outline:large", ""),
+    "workflow-kept+step": ("workflow-kept", "step=compare-month"),
+    "run-definition+registered": ("run-definition:replayed", "applied=0"),
+    "run-definition+after": ("run-definition:replayed", "applied=1"),
     "run+question": ("run", "step=read/inst_02/tables"),
     "run+done": ("run", "step=read/inst_00/tables"),
     "run+checkpoint": ("run:checkpoint", "step=go-first"),
@@ -137,6 +140,8 @@ class Places:
         if kind == "amendment_id":
             found = self._ask.get("/amendments", status=sought)
             return str((found[-1] if sought == "pending_approval" else found[0])["amendment_id"])
+        if kind == "kept":
+            return "r1"
         if kind == "card":
             return f"draft:{self._find('workflow_id', SUBJECTS['workflow_id'][''])}@3"
         raise AssertionError(f"nobody has said what to show for <{kind}>")

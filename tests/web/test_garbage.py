@@ -45,10 +45,12 @@ PARAMETERS = {
     "/runs/r1/table": ["state", "q", "page"],
     "/runs/r1/reports": ["path", "cursor"],
     "/runs/r1/artifacts": ["q", "cursor"],
-    "/runs/r1/timeline": ["waits"],
+    "/runs/r1/timeline": ["waits", "from", "to"],
+    "/workflows/w/plans/r1": ["step", "open"],
+    "/runs/r1/definition": ["applied", "step", "open"],
     "/templates": ["status", "q", "cursor"],
     reverse("template-new"): ["workflow"],
-    "/audit": ["workflow_id", "event", "actor", "since", "until", "cursor"],
+    "/audit": ["workflow_id", "event", "actor", "since", "until", "cursor", "check"],
     "/tokens": ["cursor", "revoke"],
 }
 FORMS: dict[str, list[str]] = {

@@ -121,7 +121,7 @@ def test_the_panel_tells_a_step_with_its_neighbours_both_ways(
 
 def test_a_step_that_is_not_in_the_plan_is_said(web_as: WebAs, harness: Caller, vic: User) -> None:
     draft(harness)
-    assert "There is no step “nowhere” in this plan any more." in said(web_as(vic), step="nowhere")
+    assert "There is no step “nowhere” in this plan." in said(web_as(vic), step="nowhere")
 
 
 def test_the_panel_alone_is_answered_to_htmx(web_as: WebAs, harness: Caller, rita: User) -> None:
