@@ -17,7 +17,6 @@ from chief_project.shared.clock import now
 from chief_project.shared.preferences import (
     LANGUAGES,
     NOTIFIABLE,
-    THEMES,
     Preferences,
     preferences_of,
     time_zones,
@@ -42,7 +41,6 @@ def profile_page(request: HttpRequest, caller: Caller) -> dict[str, Any]:
         and kept.time_zone not in {name for _area, places in zones for name, _words in places},
         "languages": LANGUAGES,
         "browsers_language": get_language_from_request(request),
-        "themes": THEMES,
         "notifiable": NOTIFIABLE,
         "chosen_notify": request.POST.getlist("notify"),
         "now": now(),

@@ -10,6 +10,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import pgettext
 
 from chief_project.shared.caller import Caller, Right
+from chief_project.shared.paging import Page
 from chief_project.shared.selectors import list_audit
 from chief_project.web import timeline as drawn_timeline
 from chief_project.web.addresses import asked, link, paging
@@ -146,7 +147,7 @@ def reports_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     return frame | {
         "page": reports.map(lambda report: report_row(report, frame["here"])),
         "below": below,
-        "older": _older(reports.next_cursor, frame, path=below),
+        **_pager(reports, frame, path=below),
     }
 
 
@@ -159,7 +160,7 @@ def artifacts_page(request: HttpRequest, caller: Caller, run_id: str) -> Context
     return frame | {
         "page": made.map(lambda artifact: artifact_row(artifact, run_id, frame["here"])),
         "q": q,
-        "older": _older(made.next_cursor, frame, q=q),
+        **_pager(made, frame, q=q),
     }
 
 
@@ -180,7 +181,7 @@ def questions_page(request: HttpRequest, caller: Caller, run_id: str) -> Context
     frame = frame_of(caller, run_id, "questions")
     return frame | {
         "page": found.map(lambda question: question_row(question, frame["here"])),
-        "older": _older(found.next_cursor, frame),
+        **_pager(found, frame),
     }
 
 
@@ -191,7 +192,7 @@ def audit_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
     entries = list_audit(caller=caller, paging=paging(request, LISTED), newest_first=True, run_id=run_id)
     return frame | {
         "page": entries.map(in_row),
-        "older": _older(entries.next_cursor, frame),
+        **_pager(entries, frame),
     }
 
 
@@ -225,9 +226,11 @@ def _over(rows: Iterable[Row], head: Head) -> datetime | None:
     return None if going else head.ended_at
 
 
-def _older(cursor: str | None, frame: Context, **kept: str) -> str:
-    """The next page of a view's list, narrowed down as this one is; "" after the last."""
-    return link(tab_of(frame["run_id"], frame["tab"]), **kept, cursor=cursor) if cursor else ""
+def _pager(shown: Page, frame: Context, **kept: str) -> Context:
+    """Where a view's pager leads, narrowed down as this page of its list is; ``older`` is "" after the last."""
+    here = tab_of(frame["run_id"], frame["tab"])
+    older = link(here, **kept, cursor=shown.next_cursor) if shown.next_cursor else ""
+    return {"newest": link(here, **kept), "older": older}
 
 
 urlpatterns = [

@@ -10,14 +10,15 @@ from django.utils.translation import gettext as _
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.clock import now
-from chief_project.shared.paging import Paging
 from chief_project.shared.selectors import list_tokens, token_owners
 from chief_project.shared.services.create_token import create_token
 from chief_project.shared.services.revoke_token import revoke_token
+from chief_project.web.addresses import paging
 from chief_project.web.connect import lines_for
 from chief_project.web.forms import flag, number, text
 from chief_project.web.pages import action, page
 
+LISTED = 100
 # What belongs to a person; the other kinds belong to nobody.
 OF_PEOPLE = ("reviewer", "admin")
 
@@ -28,9 +29,7 @@ def tokens_page(request: HttpRequest, caller: Caller, made: dict[str, Any] | Non
     revoked = request.GET.get("revoked") == "1"
     return {
         "section": "tokens",
-        "page": list_tokens(
-            caller=caller, paging=Paging(limit=100, cursor=request.GET.get("cursor")), revoked=revoked
-        ),
+        "page": list_tokens(caller=caller, paging=paging(request, LISTED), revoked=revoked),
         "revoked": revoked,
         "revoking": request.GET.get("revoke", ""),
         "owners": token_owners(caller=caller),

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from chief_project.shared.caller import Caller
@@ -15,6 +14,7 @@ from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
 from chief_project.shared.pointers import pointer
 from chief_project.shared.wire.parsing import parse_json
+from chief_project.web.addresses import asked, link, paging
 from chief_project.web.forms import number_in, text
 from chief_project.web.outline import outline_of
 from chief_project.web.pages import action, at_one_address, page
@@ -52,13 +52,15 @@ def templates_page(request: HttpRequest, caller: Caller) -> Context:
     """Templates, the newest first, kept to a status and to words of them."""
     status = request.GET.get("status", "")
     status = status if status in STATUSES else "active"
-    q = request.GET.get("q", "").replace("\0", "").strip()
+    q = asked(request, "q")
+    wanted = paging(request, ROWS)
     found = list_templates(
         caller=caller,
-        paging=Paging(limit=ROWS, cursor=request.GET.get("cursor") or None),
+        paging=wanted,
         status=None if status == "all" else status,
         q=q or None,
     )
+    here = reverse("templates")
     kept = {"q": q, "status": "" if status == "active" else status}
     return {
         "section": "templates",
@@ -66,14 +68,10 @@ def templates_page(request: HttpRequest, caller: Caller) -> Context:
         "total": found.total,
         "q": q,
         "status": status,
-        "next": _query(kept | {"cursor": found.next_cursor}) if found.next_cursor else "",
-        "first": _query(kept) if request.GET.get("cursor") else None,
-        "chips": [(name, _STATUS_WORDS[name](), _query({"q": q, "status": name})) for name in STATUSES],
+        "next": link(here, **kept, cursor=found.next_cursor) if found.next_cursor else "",
+        "first": link(here, **kept) if wanted.cursor else "",
+        "chips": [(name, _STATUS_WORDS[name](), link(here, q=q, status=name)) for name in STATUSES],
     }
-
-
-def _query(names: Mapping[str, Any]) -> str:
-    return urlencode({name: value for name, value in names.items() if value})
 
 
 _STATUS_WORDS = {
@@ -109,7 +107,7 @@ def template_page(request: HttpRequest, caller: Caller, template_id: str) -> Con
     template = get_template(caller=caller, template_id=template_id)
     given = _given(request, template)
     preview = preview_template(caller=caller, template_id=template_id, parameters=given)
-    asked = request.method == "POST"
+    sent = request.method == "POST"
     said = {each.pointer: each.message for each in preview.problems}
     fields = {f"/parameters/{parameter['name']}" for parameter in template["parameters"]}
     labels = list_projects(caller=caller, paging=Paging(limit=1000)).rows
@@ -121,7 +119,7 @@ def template_page(request: HttpRequest, caller: Caller, template_id: str) -> Con
             Value(
                 **parameter,
                 value=given.get(parameter["name"], parameter["default"] or ""),
-                problem=said.get(f"/parameters/{parameter['name']}", "") if asked else "",
+                problem=said.get(f"/parameters/{parameter['name']}", "") if sent else "",
             )
             for parameter in template["parameters"]
         ],
@@ -130,7 +128,6 @@ def template_page(request: HttpRequest, caller: Caller, template_id: str) -> Con
         "others": [each for each in preview.problems if each.pointer not in fields],
         "title": pieces(preview.title),
         "outline": outline_of(preview.plan),
-        "asked": asked,
         "projects": [row["project"] for row in labels if row["project"] is not None],
         "sent": {
             name: request.POST.get(name, "") for name in ("title", "project", "origin_dir", "workflow_id")
@@ -279,7 +276,7 @@ class Row:
 @page("pages/template_new.html", parts=("rows", "preview"))
 def new_page(request: HttpRequest, caller: Caller) -> Context:
     """A workflow's plan on its way to a template: which texts become parameters, and what that makes of it."""
-    workflow_id = request.GET.get("workflow", "").replace("\0", "")
+    workflow_id = asked(request, "workflow")
     if not workflow_id:
         return {"section": "templates", "workflow": None}
     kept = plan_of_workflow(caller=caller, workflow_id=workflow_id)
@@ -320,7 +317,7 @@ def save_template(request: HttpRequest, caller: Caller) -> str | HttpResponse:
     )
     made, _new = create_template_from_workflow(
         caller=caller,
-        workflow_id=request.GET.get("workflow", "").replace("\0", ""),
+        workflow_id=asked(request, "workflow"),
         substitutions=body.substitutions,
         template_id=body.template_id,
         title=body.title,

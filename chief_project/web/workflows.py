@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from amendments.selectors.overview import SORTS, STATES, Sort, list_overview
 from chief_project.shared.caller import Caller
-from chief_project.shared.paging import Paging
+from chief_project.web.addresses import asked, paging
 from chief_project.web.labels import label_of, query_of, value_of
 from chief_project.web.pages import page
 
@@ -68,12 +68,12 @@ def workflows_page(request: HttpRequest, caller: Caller) -> Context:
     project = label_of(request)
     state = request.GET.get("state", "")
     state = state if state in STATES else ""
-    q = request.GET.get("q", "").replace("\0", "").strip()
+    q = asked(request, "q")
     sort: Sort = next((each for each in SORTS if each == request.GET.get("sort")), "changed")
-    cursor = request.GET.get("cursor") or None
+    wanted = paging(request, ROWS)
     found = list_overview(
         caller=caller,
-        paging=Paging(limit=ROWS, cursor=cursor),
+        paging=wanted,
         state=state or None,
         project=project,
         q=q,
@@ -91,7 +91,6 @@ def workflows_page(request: HttpRequest, caller: Caller) -> Context:
             for label, count in found.extra["projects"]
         ],
         "project": value_of(project),
-        "project_label": project,
         "q": q,
         "state": state,
         "sort": sort,
@@ -112,7 +111,7 @@ def workflows_page(request: HttpRequest, caller: Caller) -> Context:
         },
         "filtered": bool(q or state or project is not None),
         "next": query_of(project, **chosen, cursor=found.next_cursor) if found.next_cursor else "",
-        "first": query_of(project, **chosen) if cursor else None,
+        "first": query_of(project, **chosen) if wanted.cursor else None,
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
@@ -455,6 +457,30 @@ def test_the_panel_alone_reads_no_tree(web_as: WebAs, vic: User) -> None:
     assert len(caught) <= whole - 12
 
 
+def test_turning_the_pages_of_a_list_keeps_it_narrowed_down(
+    web_as: WebAs, vic: User, reviewer: Caller
+) -> None:
+    new_run(reviewer, "a", "b")
+    for step in ("a", "b"):
+        made = [{"artifact_id": f"{step}{number}", "type": f"log-{step}", "ref": "x"} for number in range(51)]
+        report(reviewer, step, "running", artifacts=made)
+        for _ in range(50):
+            report(reviewer, step)
+    client = web_as(vic)
+    for tab, narrowed, other in (
+        ("/artifacts", {"q": "log-a"}, 'data-row="b'),
+        ("/reports", {"path": "a"}, "?step=b#panel"),
+    ):
+        first = page(client, tab, **narrowed)
+        older = html.unescape(re.findall(r'rel="next" href="([^"]+)"', first)[0])
+        second = client.get(older).content.decode()
+        assert second.count("data-list-item") == 1
+        newest = html.unescape(re.findall(r'href="([^"]+)">Newest<', second)[0])
+        again = client.get(newest).content.decode()
+        assert again.count("data-list-item") == 50
+        assert other not in first + second + again
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -466,6 +492,7 @@ def test_the_panel_alone_reads_no_tree(web_as: WebAs, vic: User) -> None:
         "/table?q=%25_%27%22&state=%3Cscript%3E",
         "/table?page=99999999999999999999",
         "/reports?cursor=nonsense",
+        "/reports?cursor=",
         "/reports?path=%00a",
         "/artifacts?q=%00%F0%9F%98%80",
         "/timeline?waits=%27",

@@ -166,6 +166,13 @@ def test_a_list_costs_the_same_however_long(
     assert len(many) == len(few)
 
 
+def test_no_cursor_is_the_beginning(web_as: WebAs, owner: User, make_token: Callable[..., str]) -> None:
+    make_token("harness")
+    web = web_as(owner)
+    assert web.get("/tokens", {"cursor": ""}).content.count(b"data-list-item") == 1
+    assert web.get("/tokens", {"cursor": "nonsense"}).status_code == 422
+
+
 # -- The lines to paste ----------------------------------------------------------------------------
 
 
