@@ -113,14 +113,6 @@ One regression: exports above 10,000 rows timed out. Mended on the branch (`fix:
 another 19 hours since.
 """
 
-FINDINGS_CSV = """page,problem,visits,rank
-/help/returns,menu can't be closed by keyboard,48210,1
-/games/sale,focus is invisible on dark pictures,31877,2
-/books/new,carousel takes the focus and keeps it,29004,3
-/gifts/cards,amount can't be typed,12650,4
-/music/top,slow: 9.4 s until something can be pressed,11902,5
-"""
-
 CANDIDATES_CSV = """key,year,pages,has_results
 block-sparse-2021,2021,14,yes
 sliding-window-2020,2020,17,yes

@@ -36,7 +36,6 @@ function restore(within) {
     try { kept = JSON.parse(store.getItem(keyOf(field)) || "null"); } catch { /* not ours */ }
     if (!kept || Date.now() - kept.at > WEEK) continue;
     field.value = kept.text;
-    field.dataset.restored = "";
     field.closest("details:not([open])")?.setAttribute("open", "");
   }
 }
@@ -102,7 +101,6 @@ document.addEventListener("click", async (event) => {
     const dialog = document.getElementById(opener.dataset.dialog);
     if (dialog?.showModal) { event.preventDefault(); opener.closest("details.menu")?.removeAttribute("open"); dialog.showModal(); }
   }
-  if (event.target.closest("[data-close]")) event.target.closest("dialog")?.close();
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.removeAttribute("open");
   const copier = event.target.closest("[data-copy]");
   if (copier) {
@@ -129,7 +127,7 @@ function step(by) {
   const all = items();
   if (!all.length) return false;
   let at = all.indexOf(lit());
-  if (at < 0) at = all.findIndex((item) => item.matches("[aria-current=true], [aria-selected=true]") || item.querySelector("[aria-current=true]"));
+  if (at < 0) at = all.findIndex((item) => item.matches("[aria-current=true]") || item.querySelector("[aria-current=true]"));
   const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + by))];
   const target = focusable(next);
   target.focus();
