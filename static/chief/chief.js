@@ -1,6 +1,7 @@
 // The frame of every page: theme, kept text, keys, dialogs, menus. Nothing here is needed to read or to decide.
 const root = document.documentElement;
 const said = (text) => { const line = document.getElementById("said"); if (line) line.textContent = text; };
+const visible = (el) => el.getClientRects().length > 0;
 const inField = (el) => el instanceof Element && !!el.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
 
 // -- Theme -----------------------------------------------------------------------------------------------------------
@@ -112,9 +113,24 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// -- Focus: a panel that is replaced hands it on, to the same control if the new one has it --------------------------
+
+const nameOf = (el) => el.getAttribute("aria-label") || el.textContent.trim();
+let held = null;
+document.addEventListener("htmx:beforeSwap", ({ detail: { target, shouldSwap } }) => {
+  held = shouldSwap && target.id === "panel" && target.contains(document.activeElement) ? document.activeElement : null;
+});
+document.addEventListener("htmx:afterSettle", ({ target: panel }) => {
+  if (!held || panel.id !== "panel") return;
+  const twin = [...panel.querySelectorAll(held.tagName)].find((each) => nameOf(each) === nameOf(held) && visible(each));
+  held = null;
+  if (panel.contains(document.activeElement)) return; // by its id, htmx has found it
+  if (!twin) panel.tabIndex = -1;
+  (twin || panel).focus({ preventScroll: true });
+});
+
 // -- Keys: outside fields, and one key alone never decides -----------------------------------------------------------
 
-const visible = (el) => el.getClientRects().length > 0;
 const items = () => [...document.querySelectorAll("[data-list-item]")].filter(visible);
 const focusable = (item) => (item.matches("a, button, [tabindex]") ? item : item.querySelector("[data-item-link], h2 a, a, button") || item);
 const lit = () => document.activeElement?.closest("[data-list-item]") || null;
