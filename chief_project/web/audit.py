@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict, StreamingHttpResponse
@@ -21,7 +21,7 @@ from chief_project.shared.errors import ValidationFailed
 from chief_project.shared.paging import Paging
 from chief_project.shared.selectors import AuditFilter, export_audit, list_audit
 from chief_project.shared.wire.rendering import dumps
-from chief_project.web.addresses import link
+from chief_project.web.addresses import link, moment
 from chief_project.web.pages import page
 
 PAGE = 50
@@ -193,8 +193,8 @@ def _jsonl(entries: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 def _wanted(asked: QueryDict) -> AuditFilter:
     said: dict[str, Any] = {name: _said(asked, name) for name in FILTERS}
-    said["since"] = _moment(said["since"], "since")
-    said["until"] = _moment(said["until"], "until", last=True)
+    said["since"] = moment(said["since"], "since")
+    said["until"] = moment(said["until"], "until", last=True)
     return AuditFilter(**said)
 
 
@@ -203,25 +203,6 @@ def _said(asked: QueryDict, name: str) -> str | None:
     if "\0" in said:
         raise ValidationFailed(f"'{name}' holds a character that can't be searched for", parameter=name)
     return said or None
-
-
-def _moment(said: str | None, name: str, *, last: bool = False) -> datetime | None:
-    """A time in the reader's zone unless it names another; with ``last``, the end of the minute or day that it names."""
-    if said is None:
-        return None
-    try:
-        at = datetime.fromisoformat(said)
-        if timezone.is_naive(at):
-            at = timezone.make_aware(at)
-        if last and len(said) <= len("2026-11-30"):
-            at += timedelta(days=1, microseconds=-1)
-        elif last and len(said) == len("2026-11-30T14:30"):
-            at += timedelta(minutes=1, microseconds=-1)
-        return at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise ValidationFailed(
-            f"'{name}' must be a time such as 2026-11-30T14:30, not {said[:40]!r}", parameter=name
-        ) from None
 
 
 def _grouped(events: Iterable[str]) -> list[tuple[str, list[tuple[str, Any]]]]:

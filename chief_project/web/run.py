@@ -1,19 +1,20 @@
 """A run: its graph with live states, when it ran and waited, everything in it as a table, and what it left behind."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import path
 from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from chief_project.shared.caller import Caller, Right
+from chief_project.shared.clock import iso
 from chief_project.shared.paging import Page
 from chief_project.shared.selectors import list_audit
 from chief_project.web import timeline as drawn_timeline
-from chief_project.web.addresses import asked, link, paging
+from chief_project.web.addresses import asked, link, moment, paging
 from chief_project.web.audit import in_row
 from chief_project.web.forms import number_in
 from chief_project.web.graph import Drawing, draw_run
@@ -22,7 +23,6 @@ from chief_project.web.run_frame import frame_of
 from chief_project.web.run_links import panel_of, tab_of, table_of
 from chief_project.web.run_panel import beside, outline, overview
 from chief_project.web.run_rows import artifact_row, question_row, report_row, table_row
-from runs.domain.board import Row
 from runs.domain.paths import Path, any_path
 from runs.selectors.board import LOOKS, Head, get_board, get_table, get_timeline
 from runs.selectors.kept import list_artifacts, list_questions
@@ -75,23 +75,60 @@ def run_page(request: HttpRequest, caller: Caller, run_id: str, where: Path | No
 
 @page("pages/run_timeline.html")
 def timeline_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
-    """When each step and branch ran, and when it waited for a person."""
+    """When each step and branch ran, and when it waited for a person: of the whole run, or ``from`` and ``to`` a moment."""
     frame = frame_of(caller, run_id, "timeline")
-    only = request.GET.get("waits") == "1"
-    rows = get_timeline(caller=caller, run_id=run_id, waits_only=only)
     head: Head = frame["head"]
+    only = request.GET.get("waits") == "1"
+    began, now = head.run["created_at"], frame["as_of"]
+    window = drawn_timeline.window_of(
+        moment(asked(request, "from"), "from"),
+        moment(asked(request, "to"), "to", last=True),
+        began=began,
+        last=now if head.ended_at is None or head.run["status"] == "failed" else head.ended_at,
+    )
+    course = get_timeline(
+        caller=caller, run_id=run_id, waits_only=only, since=window.since, until=window.until
+    )
+    # A failed run isn't over while anything in it goes on.
+    ended = None if head.run["status"] == "failed" and course.going else head.ended_at
+    drawn = drawn_timeline.draw(
+        course,
+        head.spans,
+        frame["pauses"],
+        began=began,
+        ended=ended,
+        now=now,
+        window=window,
+        href=lambda where: panel_of(frame["here"], "/".join(where)),
+        more_href=lambda around: table_of(run_id, "", "/".join(around)),
+        window_href=lambda there: f"{timeline_of(run_id, there, only=only)}#when",
+    )
     return frame | {
         "only": only,
-        "timeline": drawn_timeline.draw(
-            rows,
-            frame["pauses"],
-            began=head.run["created_at"],
-            ended=head.ended_at if head.run["status"] != "failed" else _over(rows, head),
-            now=frame["as_of"],
-            href=lambda where: panel_of(frame["here"], "/".join(where)),
-            more_href=lambda around: table_of(run_id, "", "/".join(around)),
-        ),
+        "others": course.others,
+        "everything": timeline_of(run_id, window, only=False),
+        "waits_only": timeline_of(run_id, window, only=True),
+        "timeline": drawn,
+        "ways": [
+            (drawn.ways["earlier"], "[", _("Earlier")),
+            (drawn.ways["later"], "]", _("Later")),
+            (drawn.ways["out"], "-", _("Zoom out")),
+            (drawn.ways["in"], "+", _("Zoom in")),
+            (drawn.ways["whole"], "0", _("Whole run")),
+        ],
     }
+
+
+def timeline_of(run_id: str, window: drawn_timeline.Window, *, only: bool) -> str:
+    """The timeline within a window, of everything or of what waited alone."""
+    return link(
+        tab_of(run_id, "timeline"),
+        **{"waits": "1" if only else "", "from": _said(window.since), "to": _said(window.until)},
+    )
+
+
+def _said(moment: datetime | None) -> str:
+    return "" if moment is None else iso(moment).replace(".000Z", "Z")
 
 
 @page("pages/run_table.html")
@@ -218,12 +255,6 @@ def _drawn(caller: Caller, run_id: str, here: str, wanted: str, opened: list[str
         ),
         yours=caller.may(Right.DECIDE),
     )
-
-
-def _over(rows: Iterable[Row], head: Head) -> datetime | None:
-    """When a failed run ended: not yet, while anything in it goes on."""
-    going = any(row.node is not None and row.node.status in ("running", "blocked") for row in rows)
-    return None if going else head.ended_at
 
 
 def _pager(shown: Page, frame: Context, **kept: str) -> Context:

@@ -3,6 +3,7 @@
 What timelines, tables and outlines show. Texts that people read aren't in here; they are read for what is shown.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -233,6 +234,24 @@ class Row:
     ran: tuple[tuple[datetime, datetime | None], ...] = ()
 
 
+def within(nodes: Sequence[Node], since: datetime | None, until: datetime | None) -> list[Node]:
+    """What went on between two moments, with what that is inside of; without an end, also what is still to come."""
+    if since is None and until is None:
+        return list(nodes)
+    found = [node for node in nodes if _is_within(node, since, until)]
+    paths = {node.path[:length] for node in found for length in range(1, len(node.path) + 1)}
+    return [node for node in nodes if node.path in paths]
+
+
+def _is_within(node: Node, since: datetime | None, until: datetime | None) -> bool:
+    began, ended = node.started_at, node.completed_at
+    if began is None:
+        return until is None and node.status == "pending"
+    if until is not None and began >= until:
+        return False
+    return since is None or ended is None or ended > since or began >= since
+
+
 def timeline(nodes: Sequence[Node]) -> list[Row]:
     """One row a node; of many instances of a construct, or many steps, the first ones and those that failed, run or wait.
 
@@ -242,7 +261,8 @@ def timeline(nodes: Sequence[Node]) -> list[Row]:
     shown: dict[Path, int] = {}  # shown whatever their state, by what is around them
     named: dict[Path, int] = {}
     left_out: dict[Path, list[Node]] = {}
-    many = {node.path for node in nodes if node.kind == "step" and node.inside > MOST_IN_FULL}
+    members = Counter(node.path[:-1] for node in nodes if node.kind == "instance")
+    many = {path for path, count in members.items() if count > MOST_IN_FULL}
     dropped: Path | None = None
     for number, node in enumerate(nodes):
         if dropped is not None and node.path[: len(dropped)] == dropped:
@@ -258,9 +278,9 @@ def timeline(nodes: Sequence[Node]) -> list[Row]:
             left_out.setdefault(around, []).append(node)
             dropped = node.path
             continue
-        if node.kind == "instance" and node.inside == 1:
+        if node.kind == "instance" and node.inside == 1 and len(nodes) > number + 1:
             below = nodes[number + 1]
-            if below.type not in CONSTRUCTS:
+            if below.path[:-1] == node.path and below.type not in CONSTRUCTS:
                 node.spans = below.spans
                 node.stale = node.stale or below.stale
                 dropped = node.path
@@ -305,13 +325,17 @@ def _ran(nodes: Iterable[Node]) -> tuple[tuple[datetime, datetime | None], ...]:
 
 def waited(spans: Iterable[Span], *, now: datetime) -> timedelta:
     """How long a person was waited for, times that overlap counted once."""
-    total = timedelta()
-    end: datetime | None = None
-    for since, until in sorted((span.since, span.until or now) for span in spans):
-        if end is None or since >= end:
-            total += max(timedelta(), until - since)
-            end = until
-        elif until > end:
-            total += until - end
-            end = until
-    return total
+    return sum((until - since for since, until in merged(spans, now=now)), timedelta())
+
+
+def merged(
+    spans: Iterable[Span], *, now: datetime, gap: timedelta = timedelta()
+) -> list[tuple[datetime, datetime]]:
+    """When a person was waited for, in order; times that overlap, or are no more than ``gap`` apart, are one."""
+    found: list[tuple[datetime, datetime]] = []
+    for since, until in sorted((span.since, max(span.since, span.until or now)) for span in spans):
+        if found and since <= found[-1][1] + gap:
+            found[-1] = found[-1][0], max(found[-1][1], until)
+        else:
+            found.append((since, until))
+    return found

@@ -23,6 +23,7 @@ from runs.domain.board import (
     board,
     only_steps,
     timeline,
+    within,
 )
 from runs.mappers import Document
 from runs.models import Artifact, Question, Run, StepInstance, StepState
@@ -182,15 +183,42 @@ def get_board(*, caller: Caller, run_id: str) -> list[Node]:
         return _board(*_run_and_plan(run_id))
 
 
-def get_timeline(*, caller: Caller, run_id: str, waits_only: bool = False) -> list[Row]:
-    """``runs.domain.board.timeline`` of a run, or of what waited in it; as many statements as ``get_board``."""
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The rows of a run's timeline. ``others`` counts what is outside the part of it that was asked for.
+
+    ``last`` is when the last thing in the whole run ended, ``going`` whether anything in it goes on.
+    """
+
+    rows: list[Row]
+    others: int
+    last: datetime | None
+    going: bool
+
+
+def get_timeline(
+    *,
+    caller: Caller,
+    run_id: str,
+    waits_only: bool = False,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Course:
+    """``runs.domain.board.timeline`` of a run, of what waited in it, or of what is ``within`` two moments.
+
+    As many statements as ``get_board``.
+    """
     nodes = get_board(caller=caller, run_id=run_id)
+    last = max((node.completed_at for node in nodes if node.completed_at is not None), default=None)
+    going = any(node.status in ("running", "blocked") for node in nodes)
     if waits_only:
         asked = {
             node.path[:length] for node in nodes if node.spans for length in range(1, len(node.path) + 1)
         }
         nodes = [node for node in nodes if node.path in asked]
-    return timeline(nodes)
+    inside = within(nodes, since, until)
+    others = len(only_steps(nodes)) - len(only_steps(inside))
+    return Course(timeline(inside), others, last, going)
 
 
 def get_table(

@@ -66,6 +66,19 @@ function renew(place, next) {
   place.scrollTop = scroll;
 }
 
+/** Their rows in their order. Ours that stay aren't touched: a row that is taken out and put back loses the focus. */
+function arrange(place, rows, theirs) {
+  const kept = new Set(theirs.map((row) => row.dataset.row));
+  for (const [key, row] of rows) if (!kept.has(key)) row.remove();
+  let last = null;
+  for (const row of theirs) {
+    const here = rows.get(row.dataset.row) || row.cloneNode(true);
+    const there = last ? last.nextElementSibling : place.firstElementChild;
+    if (there !== here) place.insertBefore(here, there);
+    last = here;
+  }
+}
+
 function renewRows(place, next) {
   const rows = new Map([...place.querySelectorAll(":scope > [data-row]")].map((row) => [row.dataset.row, row]));
   const theirs = [...next.querySelectorAll(":scope > [data-row]")];
@@ -81,7 +94,12 @@ function renewRows(place, next) {
   }
   const gone = rows.size > 0 && theirs.length > 0 && [...rows.keys()].some((key) => !theirs.some((row) => row.dataset.row === key));
   const note = document.querySelector(`[data-news-of="${place.id}"]`);
-  if (!note) { if (news || gone || rows.size === 0) { place.replaceChildren(...[...next.cloneNode(true).childNodes]); remember(place); } return; }
+  if (!note) {
+    if (rows.size === 0) place.replaceChildren(...[...next.cloneNode(true).childNodes]);
+    else if (news || gone) arrange(place, rows, theirs);
+    if (news || gone || rows.size === 0) remember(place);
+    return;
+  }
   note.hidden = !news && !gone;
   if (!note.hidden) note.querySelector("button").textContent = news ? note.dataset.new.replace("{n}", news) : note.dataset.gone;
 }

@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from runs.domain.board import InstanceRow, Node, Span, StateRow, board, only_steps, timeline, waited
+from runs.domain.board import (
+    InstanceRow,
+    Node,
+    Span,
+    StateRow,
+    board,
+    merged,
+    only_steps,
+    timeline,
+    waited,
+    within,
+)
 from tests.plans import checkpoint, parallel, plan, task
 from workflows.documents import StepDocument, plan_value
 from workflows.domain.plan import Plan
@@ -195,7 +206,75 @@ def test_times_that_overlap_are_waited_once() -> None:
     assert waited([span(50, None), span(55, None)], now=now) == timedelta(minutes=10)
 
 
+def test_waits_with_little_between_them_can_be_told_as_one() -> None:
+    def span(since: int, until: int) -> Span:
+        return Span(NOON + timedelta(minutes=since), NOON + timedelta(minutes=until), "question")
+
+    spans = [span(20, 30), span(0, 5), span(4, 10), span(12, 13)]
+    assert [(since - NOON) // timedelta(minutes=1) for since, _ in merged(spans, now=NOON)] == [0, 12, 20]
+    (first, second) = merged(spans, now=NOON, gap=timedelta(minutes=2))
+    assert (first[1] - first[0], second[0] - NOON) == (timedelta(minutes=13), timedelta(minutes=20))
+
+
+# -- A part of the time ------------------------------------------------------------------------------
+
+
+def timed(*times: tuple[int, int | None] | None) -> list[Node]:
+    """A fan-out whose branches, and their single step, ran from minute to minute; None for one that has not begun."""
+    nodes = fanned(len(times), body=("x",))
+    for node in nodes:
+        node.status = "pending"
+    for number, time in enumerate(times):
+        for node in nodes:
+            if node.path[:2] == ("fan", f"inst_{number:02d}") and time is not None:
+                since, until = time
+                node.status = "running" if until is None else "completed"
+                node.started_at = NOON + timedelta(minutes=since)
+                node.completed_at = None if until is None else NOON + timedelta(minutes=until)
+    return nodes
+
+
+def seen(nodes: list[Node], since: int | None, until: int | None) -> list[str]:
+    ends = [None if each is None else NOON + timedelta(minutes=each) for each in (since, until)]
+    return [node.name for node in within(nodes, *ends) if node.kind == "instance" or node.depth == 0]
+
+
+def test_within_two_moments_is_what_ran_then_and_what_that_is_inside_of() -> None:
+    nodes = timed((0, 10), (10, 20), (20, 20), (30, None), None)
+    assert seen(nodes, 12, 15) == ["fan", "paper=p1"]
+    assert seen(nodes, 10, 20) == ["fan", "paper=p1"], "what touches an end isn't inside"
+    assert seen(nodes, 20, 21) == ["fan", "paper=p2"], "what took no time at all is"
+    assert seen(nodes, None, 11) == ["fan", "paper=p0", "paper=p1"]
+    assert seen(nodes, 100, 200) == ["fan", "paper=p3"], "what goes on goes on"
+    assert seen(nodes, 22, 25) == []
+
+
+def test_without_an_end_it_holds_what_is_still_to_come() -> None:
+    assert seen(timed((0, 10), (30, None), None), 12, None) == ["first", "fan", "paper=p1", "paper=p2", "ok"]
+    nodes = timed((0, 10), None)
+    for node in nodes:
+        node.status = "skipped" if node.status == "pending" else node.status
+    assert seen(nodes, 12, None) == [], "what was skipped never comes"
+
+
+def test_of_many_branches_those_within_are_shown_in_full_where_they_are_few() -> None:
+    nodes = timed(*((number, number + 1) for number in range(100)))
+    names = [row.node.name if row.node else "rest" for row in timeline(within(nodes, NOON + timedelta(minutes=40), NOON + timedelta(minutes=50)))]  # fmt: skip
+    assert names == ["fan", *(f"paper=p{number}" for number in range(40, 50))]
+
+
+def test_a_branch_within_whose_step_is_not_is_a_row_of_its_own() -> None:
+    nodes = timed((0, 30), (5, 6))
+    for node in nodes:
+        if node.path == ("fan", "inst_00", "x"):
+            node.completed_at = NOON + timedelta(minutes=1)
+    for until in (30, 25):
+        rows = timeline(within(nodes, NOON + timedelta(minutes=20), NOON + timedelta(minutes=until)))
+        assert [row.node.name for row in rows if row.node] == ["fan", "paper=p0"]
+
+
 def test_ten_thousand_branches_are_laid_out_at_once() -> None:
     nodes = fanned(10_000)
     assert len(nodes) == 30_003
     assert len(timeline(nodes)) < 60
+    assert len(timeline(within(nodes, NOON, None))) < 60
