@@ -123,13 +123,15 @@ def test_a_page_is_read_in_the_readers_language_and_zone(web_as: Web, rita: User
     assert '<html lang="de"' in page
     page = web.get("/sample/a", headers={"Accept-Language": "fr"}).content.decode()
     assert '<html lang="en"' in page
-    assert "Fri 2 Jan 23:30" in page
+    assert "Fri 2 Jan" in page
+    assert "23:30" in page
     update_preferences(
         caller=reviewer, time_zone="Asia/Tokyo", language="de", theme="dark", keys=False, notify=frozenset()
     )
     page = web.get("/sample/a", headers={"Accept-Language": "en"}).content.decode()
     assert '<html lang="de" data-theme="dark" data-keys="off"' in page
     assert "08:30" in page  # the next morning there
+    assert "23:30" not in page.replace("T23:30", "")
     assert 'datetime="2026-01-02T23:30:00.000Z"' in page
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.template import Context, Template
 from django.utils import timezone
 
-from chief_project.shared.clock import now
+from chief_project.shared.clock import now, telling
 from chief_project.shared.text import moments, states
 from tests.web.markup import assert_harmless, read
 
@@ -79,18 +79,29 @@ def test_an_id_breaks_where_it_is_read() -> None:
 
 
 def test_a_moment_is_told_in_the_reader_s_zone_and_exactly_on_hover() -> None:
-    moment = now().replace(month=9 if now().month == 3 else 3, day=3, hour=23, minute=30)
-    with timezone.override(ZoneInfo("Asia/Tokyo")):
+    moment = datetime(2026, 3, 3, 23, 30, tzinfo=UTC)
+    with telling(moment + timedelta(days=2)), timezone.override(ZoneInfo("Asia/Tokyo")):
         made = read(shown("{{ moment|when }}", moment=moment))
-    assert made.text == f"{moment + timedelta(days=1):%a} 4 {moment:%b} 08:30"
-    exact = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    assert made.text == "Wed 4 Mar 08:30"
+    exact = "2026-03-03T23:30:00.000Z"
     assert made.elements[0] == ("time", {"datetime": exact, "title": exact})
 
 
-def test_today_is_said_and_another_year_is_named() -> None:
-    with timezone.override(UTC):
-        assert read(shown("{{ m|when }}", m=now())).text == f"today {now():%H:%M}"
-        assert read(shown("{{ m|when }}", m="2019-11-27T16:20:00.000Z")).text == "Wed 27 Nov 2019 16:20"
+@pytest.mark.parametrize(
+    ("zone", "moment", "said"),
+    [
+        ("UTC", "2026-12-31T23:59:59.000Z", "today 23:59"),
+        ("UTC", "2026-12-31T00:00:00.000Z", "today 00:00"),
+        ("UTC", "2026-12-30T23:59:59.000Z", "Wed 30 Dec 23:59"),
+        ("UTC", "2019-11-27T16:20:00.000Z", "Wed 27 Nov 2019 16:20"),
+        ("Asia/Tokyo", "2026-12-31T15:00:00.000Z", "today 00:00"),
+        ("Asia/Tokyo", "2026-12-31T14:59:59.000Z", "Thu 31 Dec 2026 23:59"),
+    ],
+)
+def test_today_is_the_readers_and_another_year_is_named(zone: str, moment: str, said: str) -> None:
+    midnight = datetime(2026, 12, 31, 23, 59, 59, tzinfo=UTC)
+    with telling(midnight), timezone.override(ZoneInfo(zone)):
+        assert read(shown("{{ m|when }}", m=moment)).text == said
 
 
 def test_a_moment_may_be_a_text_as_documents_hold_it() -> None:
