@@ -20,6 +20,7 @@ from amendments.services.delete_workflow import delete_workflow
 from chief_project.shared import audit, clock
 from chief_project.shared.audit_check import REST_HEADS, check_audit
 from chief_project.shared.caller import Caller, Role
+from chief_project.shared.errors import Forbidden
 from chief_project.shared.models import AuditedRow, AuditEntry, AuditStream
 from chief_project.shared.services.create_user import create_user
 from runs.models import Run
@@ -87,7 +88,7 @@ def test_the_text_is_canonical_and_says_who_through_which_door(admin: Caller) ->
 
 def test_a_refused_operation_leaves_no_entry(log: list[str], reviewer: Caller) -> None:
     before = AuditEntry.objects.count()
-    with pytest.raises(Exception, match="may not"):
+    with pytest.raises(Forbidden, match="may not"):
         create_user(caller=reviewer, username="new", role=Role.VIEWER)
     assert AuditEntry.objects.count() == before
 

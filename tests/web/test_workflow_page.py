@@ -281,7 +281,7 @@ def test_a_note_is_added_where_it_was_written(web_as: WebAs, harness: Caller, ri
     web.post("/workflows/w/notes/add", {"tab": "notes", "body": "On the whole"})
     text = said(web, "/notes")
     assert text.index("Say") < text.index("On the whole")
-    assert "You" in said(web, step="a")
+    assert re.search(r"You [^.]* on revision 1 .*Say more", said(web, step="a"))
 
 
 def test_a_note_that_is_refused_is_still_in_its_field(web_as: WebAs, harness: Caller, rita: User) -> None:
