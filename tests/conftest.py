@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.db.transaction import Atomic
+from hypothesis import HealthCheck, settings
 from rest_framework.test import APIClient
 
 from chief_project.shared import principals
@@ -24,6 +25,10 @@ from tests import triggers
 from workflows.mappers import plan_cache
 
 SETTING_UP = Caller(actor="tests", role=Role.ADMIN, via="cli")
+
+# How long an example takes is the machine's affair.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")

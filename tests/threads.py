@@ -10,7 +10,7 @@ from django.db import connection
 
 from chief_project.shared.errors import ChiefError
 
-PATIENCE = 60  # seconds; a deadlock that no database breaks would wait for ever
+PATIENCE = 300  # seconds, for a busy machine; a deadlock that no database breaks would wait for ever
 
 
 def together(*calls: Callable[[], Any]) -> list[Any]:

@@ -418,9 +418,9 @@ def test_a_misnamed_or_repeated_parameter_is_refused() -> None:
 def test_many_literals_in_a_long_plan_take_no_time() -> None:
     steps = tuple(task(f"s{place}", f"words {'x' * 900} literal{place % 100} end") for place in range(5_000))
     substitutions = {f"literal{place}": f"p{place}" for place in range(100)}
-    started = time.monotonic()
+    started = time.process_time()
     extract("t", Plan(steps), substitutions=substitutions)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 # -- For all texts -----------------------------------------------------------------------------------

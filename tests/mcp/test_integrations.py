@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.mcp.test_commands import ROOT, _environ, _over_http, _run, _serving, place  # noqa: F401
+from tests.mcp.test_commands import _environ, _over_http, _run, _serving, place  # noqa: F401
+from tests.servers import PATIENCE, ROOT
 
 PAGES = ["claude-code", "codex"]
 DEFAULT = "http://127.0.0.1:8000"
@@ -38,7 +39,7 @@ def _shell(script: str, directory: Path, home: Path) -> subprocess.CompletedProc
         env=_environ(directory) | {"HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -30,7 +30,7 @@ def test_a_write_in_between_is_neither_seen_nor_held_up() -> None:
         assert _revision() == 1
         writer = threading.Thread(target=write)
         writer.start()
-        writer.join(timeout=10)
+        writer.join(timeout=60)
         assert not writer.is_alive()
         assert _revision() == 1
     assert _revision() == 2

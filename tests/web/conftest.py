@@ -8,6 +8,13 @@ import pytest
 from django.test import Client
 
 from chief_project.shared.models import User
+from chief_project.web.graph import scene
+
+
+@pytest.fixture(autouse=True)
+def _drawings_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page goes without its picture rather than be late; here it has one, however busy the machine is."""
+    monkeypatch.setattr(scene, "LIMIT", 120.0)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def _nothing_known() -> Iterator[None]:
 
 
 def soon() -> float:
-    return time.monotonic() + 20
+    return time.monotonic() + 120
 
 
 def test_a_graph_is_laid_out_in_layers_from_the_top() -> None:
@@ -81,11 +81,11 @@ def test_what_takes_too_long_is_answered_none_and_remembered() -> None:
 
 
 def test_the_program_is_stopped_at_its_time_limit() -> None:
-    count = 700
+    count = 2_000  # it would take minutes
     edges = tuple((tail, tail + step) for step in (1, 7, 31, 97) for tail in range(count - step))
     began = time.monotonic()
     assert layout([Graph(((220, 64),) * count, edges)], until=time.monotonic() + 0.1) is None
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
 
 
 def test_a_chain_needs_no_program() -> None:
