@@ -106,6 +106,10 @@ def test_signs_that_turn_the_reading_direction_are_spelled_out() -> None:
     assert "⟦U+0000⟧" in highlighted("a\0b", "python")
 
 
+def test_a_line_spells_them_out_too() -> None:
+    assert unmarked("`keep` \u202eeteled") == "keep ⟦U+202E⟧eteled"
+
+
 def test_a_line_is_told_without_the_marks_of_code_and_strong_text() -> None:
     assert unmarked("Read `orders.v1`, ``a`b`` and **all** of it") == "Read orders.v1, a`b and all of it"
     for text in ("2 * 3 ** 4", "`open", "** a **", "snake_case_name", ""):

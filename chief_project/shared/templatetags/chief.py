@@ -113,6 +113,12 @@ def said(value: str | None) -> SafeString:
 
 
 @register.filter
+def plain_text(value: str | None) -> str:
+    """A title or a name in one line: nothing in it is markup, and no sign in it misleads."""
+    return plain.visible(value) if value else ""
+
+
+@register.filter
 def unmarked(value: str | None) -> str:
     """The same where nothing may be laid out, within a link: without the marks of code and strong text."""
     return plain.unmarked(value) if value else ""

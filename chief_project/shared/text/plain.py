@@ -20,8 +20,10 @@ def visible(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """A line of Markdown as it is read aloud: without the marks of code and of strong text."""
-    return _MARKS.sub(r"\2", text)
+    """A line of Markdown as it is read aloud: without the marks of code and of strong text, and with no sign that
+    misleads (``visible``).
+    """
+    return _MARKS.sub(r"\2", visible(text))
 
 
 def breakable(text: str) -> SafeString:
