@@ -110,15 +110,18 @@ def card_page(request: HttpRequest, caller: Caller, card: str) -> Context:
 
 @page("pages/needs_you_news.html")
 def news_page(request: HttpRequest, caller: Caller) -> Context:
-    """What became of the cards that are shown, how old the others are, and how many wait that aren't shown: a fragment
-    for the script.
+    """What became of the cards that are shown, how old the others are, how many wait in each project, and how many wait
+    that aren't shown: a fragment for the script.
     """
     cards = request.GET.getlist("card")[: 2 * CARDS]
     shown = [card for card in cards if re.fullmatch(CardConverter.regex, card)]
     became = what_became_of(caller=caller, cards=shown)
     project = label_of(request)
     waiting = waiting_cards(caller=caller, paging=Paging(limit=CARDS), project=project)
+    counts = count_waiting_by_project(caller=caller)
     return {
+        "chips": chips_of(counts, project),
+        "everything": sum(counts.values()),
         "gone": [gone(each) for each in became.values() if not each["open"]],
         "waiting": waiting.rows,
         "new": len({each["card"] for each in waiting.rows} - set(shown)),

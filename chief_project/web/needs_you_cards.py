@@ -72,7 +72,9 @@ def _draft(card: Context, _run: str) -> Context:
     )
     return {
         "href": reverse("workflow", kwargs=of),
+        "outline": reverse("workflow-outline", kwargs=of),
         "holds_text": _holds(card),
+        "not_told": card["top"] - len(card["begins"]),
         "lines": _since(card["changes"]) if card["changes"] else [],
         "changes_url": compared if card["changes"] else "",
     }

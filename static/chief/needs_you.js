@@ -66,6 +66,8 @@ async function ask() {
   for (const age of told.querySelectorAll("[data-age-of]")) {
     cardOf(age.dataset.ageOf)?.querySelector(".ask-age")?.replaceChildren(...age.childNodes);
   }
+  const counts = new Map([...told.querySelectorAll("[data-count-of]")].map((each) => [each.dataset.countOf, each.textContent]));
+  for (const chip of document.querySelectorAll("[data-chip]")) chip.querySelector("b").textContent = counts.get(chip.dataset.chip) ?? "0";
   const line = told.querySelector("[data-new]");
   if (!line) return;
   document.getElementById("how-many")?.replaceChildren(...told.querySelector("[data-how-many]").childNodes);

@@ -35,8 +35,18 @@ def test_a_draft_says_what_it_holds(relay: Caller, reviewer: Caller) -> None:
     (card,) = cards(reviewer)
     assert card["card"] == f"draft:{made['workflow_id']}@1"
     assert card["types"] == {"task": 2, "loop": 1, "checkpoint": 1}
+    assert [step["step_id"] for step in card["begins"]] == ["a", "l", "gate"]
+    assert card["begins"][2] == {"step_id": "gate", "type": "checkpoint", "goal": checkpoint("gate")["goal"]}
+    assert card["top"] == 3
     assert (card["seen"], card["changes"], card["own_notes"]) == (None, None, {"open": 0, "all": 0})
     assert (card["submitted_by"], card["project"], card["kind"]) == ("relayer", "harbour", "draft")
+
+
+def test_of_a_long_draft_the_first_steps_are_told(relay: Caller, reviewer: Caller) -> None:
+    new_draft(relay, *(task(f"s{n}") for n in range(9)))
+    (card,) = cards(reviewer)
+    assert [step["step_id"] for step in card["begins"]] == ["s0", "s1", "s2", "s3", "s4", "s5"]
+    assert card["top"] == 9
 
 
 def test_a_draft_says_what_changed_since_this_person_looked(

@@ -93,6 +93,29 @@ def test_a_draft_says_what_it_holds_what_changed_and_which_notes_are_open(
     assert "You have read this revision." in seen(web_as(rita))
 
 
+def test_a_draft_that_was_never_read_says_what_its_first_steps_are(
+    web_as: WebAs, relay: Caller, reviewer: Caller, rita: User
+) -> None:
+    steps = [task(f"s{n}", goal=f"Sail to *island* {n}") for n in range(8)]
+    new_draft(relay, *steps, workflow_id="w1")
+    page = seen(web_as(rita))
+    assert "Sail to *island* 0" in page
+    assert "Sail to *island* 5" in page
+    assert "Sail to *island* 6" not in page
+    assert "and 2 more" in page
+    mark_seen(caller=reviewer, workflow_id="w1", revision=1)
+    assert "island" not in seen(web_as(rita))
+
+
+@pytest.mark.parametrize("path", ["/", "/workflows", "/workflows/w1", "/workflows/w1/outline"])
+def test_no_title_and_no_goal_turns_what_is_read(web_as: WebAs, relay: Caller, rita: User, path: str) -> None:
+    turned = "Keep \u202eelif eht eteled\u202c"
+    new_draft(relay, task("a", goal=turned), title=turned, workflow_id="w1")
+    page = web_as(rita).get(path).content.decode()
+    assert "\u202e" not in page
+    assert "Keep ⟦U+202E⟧elif eht eteled" in page
+
+
 def test_an_amendment_is_told_in_plain_words(web_as: WebAs, relay: Caller, rita: User) -> None:
     new_run(relay, task("a"), task("b"))
     report(relay, "a", "completed")
@@ -509,6 +532,8 @@ def test_news_tell_what_is_gone_and_how_many_are_new(
     assert "Approved by rita" in text_of(content.encode())
     assert 'data-new="1"' in content
     assert "1 new, show" in content
+    counts = dict(re.findall(r'data-count-of="([^"]*)">(\d+)<', content))
+    assert counts == {"": "2", "project=sea": "1", "project=+": "1"}
     assert 'data-new="0"' in client.get("/needs-you/news", shown | {"project": "land"}).content.decode()
 
 

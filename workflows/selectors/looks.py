@@ -11,11 +11,14 @@ from workflows import mappers, models
 from workflows.domain.brief import brief
 from workflows.domain.diff import plan_diff
 
+_BEGINS = 6
+
 
 def drafts_as_read(
     *, caller: Caller, workflow_ids: Collection[str], shown: int | None = None
 ) -> dict[str, dict[str, Any]]:
-    """By workflow id: ``types`` ``{type: how many steps}``; ``seen`` ``{revision, at}`` of the newest revision that
+    """By workflow id: ``types`` ``{type: how many steps}``; ``begins``, the first steps of the top level in plan order
+    ``[{step_id, type, goal}]``, at most six, and ``top``, how many there are; ``seen`` ``{revision, at}`` of the newest revision that
     this person read, or null; ``changes`` what ``brief`` tells between that one and the plan that stands (null where
     nothing was read, or the newest); ``own_notes`` ``{open, all}``, those the person wrote.
 
@@ -62,6 +65,11 @@ def drafts_as_read(
             )
         found[workflow_id] = {
             "types": dict(Counter(step.type for step in plan.steps)),
+            "begins": [
+                {"step_id": step.id, "type": step.type, "goal": step.goal}
+                for step in (plan.by_id[name] for name in plan.top_level[:_BEGINS])
+            ],
+            "top": len(plan.top_level),
             "seen": {"revision": read[pk][0], "at": read[pk][1]} if pk in read else None,
             "changes": changes,
             "own_notes": notes.get(pk, {"open": 0, "all": 0}),
