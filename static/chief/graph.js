@@ -68,11 +68,12 @@ function show(box) {
   box?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
+const EDGE = 16;
 function centre(box) {
   const frame = scroller();
   if (!frame || !box) return;
   const outer = frame.getBoundingClientRect(), inner = (box.querySelector(".g-box") || box).getBoundingClientRect();
-  frame.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+  frame.scrollLeft += inner.left + Math.min(inner.width, outer.width - 2 * EDGE) / 2 - outer.left - outer.width / 2; // a wider one by its head
   frame.scrollTop += inner.top + Math.min(inner.height, outer.height) / 2 - outer.top - outer.height / 2;
 }
 

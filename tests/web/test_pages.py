@@ -153,7 +153,7 @@ def test_what_is_not_there_and_what_has_no_role_are_pages_too(web_as: Web, rita:
     web = web_as(rita)
     answer = web.get("/sample/gone")
     assert answer.status_code == 404
-    assert b"there is no sample" in answer.content
+    assert b"was deleted, or the address is not whole" in answer.content
     assert web.post("/sample/gone/approved").status_code == 303  # the action itself knows better
     set_role(caller=admin, user_id=rita.pk, role=None)
     answer = web.get("/sample/a")
