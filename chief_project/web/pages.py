@@ -13,7 +13,14 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+    QueryDict,
+)
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone, translation
@@ -22,7 +29,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.http import urlencode
 from django.utils.translation import get_language_from_request
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from amendments.selectors.waiting import count_waiting_by_project
 from chief_project.shared.caller import Caller, Right
@@ -100,9 +107,11 @@ def action(of: View) -> Callable[[Callable[..., str | HttpResponseBase]], View]:
 
     def decorate(act: Callable[..., str | HttpResponseBase]) -> View:
         @never_cache
-        @require_POST
         @wraps(act)
         def view(request: HttpRequest, **where: Any) -> HttpResponseBase:
+            if request.method != "POST":
+                return _only_sent(request, screen, where)
+
             def acted(caller: Caller) -> HttpResponseBase:
                 try:
                     done = act(request, caller, **where)
@@ -115,6 +124,17 @@ def action(of: View) -> Callable[[Callable[..., str | HttpResponseBase]], View]:
         return view
 
     return decorate
+
+
+def _only_sent(request: HttpRequest, screen: Screen, where: Mapping[str, Any]) -> HttpResponseBase:
+    """An action's address, asked for: nothing is done, and a person who loads it again sees the page it belongs to."""
+    shown: HttpResponseBase = HttpResponseNotAllowed(["POST"])
+    if request.method in ("GET", "HEAD") and request.user.is_authenticated:
+        shown = _as_a_person(request, lambda caller: screen.show(request, caller, where))
+        if shown.status_code == 200:
+            shown.status_code = 405
+            shown["Allow"] = "POST"
+    return shown
 
 
 def at_one_address(show: View, take: View) -> View:

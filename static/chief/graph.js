@@ -153,7 +153,9 @@ function fit() {
   zoomTo(Math.min(1, room(frame.clientWidth, "paddingLeft", "paddingRight") / width, room(frame.clientHeight, "paddingTop", "paddingBottom") / height));
 }
 
+const FAR = 0.35; // below, no text can be read: boxes that have a state show it large instead
 function tellZoom() {
+  graph().classList.toggle("graph--far", current() < FAR && graph().querySelector('.node[class*=" s-"]') !== null);
   for (const each of document.querySelectorAll("[data-zoom]")) each.textContent = `${Math.round(current() * 100)} %`;
 }
 
@@ -325,7 +327,7 @@ export function refresh(text) {
   const focused = svg.contains(document.activeElement) ? document.activeElement.dataset.id : null;
   const size = drawn();
   svg.replaceChildren(...next.childNodes);
-  if (zoom === null) svg.setAttribute("class", [next.getAttribute("class"), ...["only-stale", "is-finding"].filter((each) => svg.classList.contains(each))].join(" "));
+  if (zoom === null) svg.setAttribute("class", [next.getAttribute("class"), ...["only-stale", "is-finding", "graph--far"].filter((each) => svg.classList.contains(each))].join(" "));
   svg.setAttribute("viewBox", next.getAttribute("viewBox"));
   svg.setAttribute("aria-label", next.getAttribute("aria-label"));
   if (zoom === null) { svg.setAttribute("width", next.getAttribute("width")); svg.setAttribute("height", next.getAttribute("height")); }

@@ -71,3 +71,20 @@ def test_a_branch_that_is_asked_for_is_in_sight_and_stays_chosen_when_news_come(
     harness.report(run_id, f"{path}/sum", "Begun", "running")
     expect(page.locator(f'svg.graph a[data-id="{path}/sum"]')).to_contain_text("Running")
     expect(chosen).to_have_attribute("data-id", path)
+
+
+def test_from_far_away_states_are_shown_large_instead_of_words_that_nobody_can_read(page: Page) -> None:
+    goal = page.locator('svg.graph a[data-id="read/inst_03/sum"] .g-title').first
+    icon = page.locator('svg.graph a[data-id="read/inst_03/sum"] > .g-ico > use')
+    page.keyboard.press("0")
+    while page.locator("svg.graph.graph--far").count() == 0:
+        expect(goal).to_be_visible()
+        before = icon.bounding_box()
+        page.keyboard.press("-")
+    expect(goal).to_be_hidden()
+    after = icon.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] > before["width"] * 1.5
+    page.keyboard.press("+")
+    expect(goal).to_be_visible()

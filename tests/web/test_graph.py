@@ -254,6 +254,16 @@ def test_an_opened_fold_shows_its_steps_and_says_that_it_is_open() -> None:
     assert drawing.note is None
 
 
+def test_the_boxes_of_an_opened_fold_of_very_many_can_be_told_apart() -> None:
+    many = plan(task("start"), *(task(f"s{n}", f"Sort {n}", "start") for n in range(900)))
+    drawing, _ = drawn(many)
+    (fold,) = re.findall(r"\?open=([^\"]+)", str(drawing.svg))
+    _, tree = drawn(many, opened=frozenset({fold}))
+    labels = [str(a["aria-label"]) for box, a in tree.boxes().items() if box != "start"]
+    assert 10 < len(labels) <= 60
+    assert len(set(labels)) == len(labels)
+
+
 def test_redrawing_asks_for_no_second_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     answers.clear()
     steps = plan(task("a"), task("b", "", "a"), task("c", "", "a"))
@@ -468,7 +478,7 @@ def test_what_a_branch_brought_besides_its_name_is_counted_on_its_lane() -> None
         ([("rows", "12"), ("ok", "true")], 2, 80, "rows=12 +1"),
         ([("seconds", "12")], 1, 60, "seco…=12"),
         ([("tokens", "212480"), ("ok", "true")], 2, 89, "to…=212480 +1"),
-        ([("tokens", "212480"), ("ok", "true")], 2, 75, "tok…=212480"),
+        ([("tokens", "212480"), ("ok", "true")], 2, 75, "to…=212480"),
         ([("seconds", "12")], 1, 30, ""),
         ([("a", "x" * 80)], 1, 100, ""),
         ([], 0, 100, ""),

@@ -95,7 +95,10 @@ def test_only_who_is_signed_in_has_a_profile_and_it_is_saved_by_a_form_of_this_s
 ) -> None:
     assert web_as(None).get("/profile")["Location"] == "/signin?next=%2Fprofile"
     assert web_as(vic, csrf=True).post("/profile/update", FORM).status_code == 403
-    assert web_as(vic).get("/profile/update").status_code == 405
+    loaded = web_as(vic).get("/profile/update")
+    assert (loaded.status_code, loaded["Allow"]) == (405, "POST")
+    assert "Time zone" in loaded.content.decode(), "who loads it again sees the page it belongs to"
+    assert not web_as(None).get("/profile/update").content
     assert not Preferences.objects.exists()
 
 
