@@ -55,6 +55,7 @@ VIEWS = {
     "workflow-outline+step": ("workflow-outline", "step=backfill"),
     "workflow-outline+large": ("workflow-outline:large", ""),
     "workflow-kept+step": ("workflow-kept", "step=compare-month"),
+    "workflow-edit+step": ("workflow-edit", "step=compare-month"),
     "run-definition+registered": ("run-definition:replayed", "applied=0"),
     "run-definition+after": ("run-definition:replayed", "applied=1"),
     "run+question": ("run", "step=read/inst_02/tables"),

@@ -24,11 +24,26 @@ pytestmark = pytest.mark.django_db
 
 MANY = "9" * 5000  # more digits than Python makes a number of
 PLAN = json.dumps({"title": "T", "steps": [{"id": "a", "type": "task", "goal": "G"}], "groups": []})
+ROWS = json.dumps(
+    {
+        "title": "T",
+        "steps": [{"id": "a", "inputs": [{"name": "x", "kind": "json", "value": "[" * 500}], "outputs": 5}],
+    }
+)
 ODD = '{"title": 1, "steps": [{"id": 1, "type": [], "body": {"a": 1}, "depends_on": 5, "goal": {}}], "groups": [{}]}'
 VALUES = ["", "a\0b", MANY, "-1", "a//b", "[" * 500, '"\\ud800"']
 BUTTONS = [
     f"{name}{which}"
-    for name in ("save", "open", "drop-row:criteria", "drop-row", "undo")
+    for name in (
+        "save",
+        "open",
+        "drop-row:criteria",
+        "drop-row",
+        "undo",
+        "add-row:inputs",
+        "drop-row:inputs",
+        "list",
+    )
     for which in ("", ":0", f":{MANY}")
 ]
 PARAMETERS = {
@@ -124,13 +139,20 @@ def test_no_field_of_a_form_is_a_fault_or_writes_what_nobody_decided(web: Client
     )
 
 
-@pytest.mark.parametrize("document", [PLAN, ODD, "{}", "null"])
+@pytest.mark.parametrize("document", [PLAN, ROWS, ODD, "{}", "null", "", "eJw=", MANY])
 @pytest.mark.parametrize(
     "path", ["/workflows/w/edit", reverse("workflow-new"), reverse("template-new") + "?workflow=w"]
 )
 def test_no_button_of_an_editor_is_a_fault(web: Client, path: str, document: str) -> None:
     before = AuditEntry.objects.count()
     row = {"row.0.literal": "no such text", "row.0.name": "n", "based_on": "1"}
+    row |= {
+        "s.inputs.0.kind": "odd",
+        "s.inputs.0.value": '"\\ud800',
+        "s.outputs.json": MANY,
+        "list": MANY,
+        "sought": MANY,
+    }
     for do in BUTTONS:
         if do.startswith("save") and document == PLAN:
             continue
