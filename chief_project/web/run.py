@@ -110,11 +110,11 @@ def timeline_page(request: HttpRequest, caller: Caller, run_id: str) -> Context:
         "waits_only": timeline_of(run_id, window, only=True),
         "timeline": drawn,
         "ways": [
-            (drawn.ways["earlier"], "[", _("Earlier")),
-            (drawn.ways["later"], "]", _("Later")),
-            (drawn.ways["out"], "-", _("Zoom out")),
-            (drawn.ways["in"], "+", _("Zoom in")),
-            (drawn.ways["whole"], "0", _("Whole run")),
+            (drawn.ways["earlier"], "[", "", _("Earlier")),
+            (drawn.ways["later"], "]", "", _("Later")),
+            (drawn.ways["out"], "-", "minus", _("Zoom out")),
+            (drawn.ways["in"], "+", "plus", _("Zoom in")),
+            (drawn.ways["whole"], "0", "", _("Whole run")),
         ],
     }
 

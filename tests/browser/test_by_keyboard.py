@@ -147,7 +147,8 @@ FOCUS = """() => {
 
 
 @pytest.mark.parametrize(
-    "name", ["needs-you", "workflows", "workflow", "run", "amendment", "workflow-edit", "tokens"]
+    "name",
+    ["needs-you", "workflows", "workflow", "run", "run-timeline", "amendment", "workflow-edit", "tokens"],
 )
 def test_the_focus_is_seen_wherever_tab_leads(name: str, places: Places, reading: PageOf) -> None:
     page = reading()
