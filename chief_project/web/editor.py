@@ -73,6 +73,8 @@ class Sheet:
 @page("pages/editor.html", parts=("editor", "problems", "ed-scroll"))
 def edit_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context:
     """A draft to revise: as it is kept, or as the form that was sent has it."""
+    if request.method == "POST" and part_asked_for(request) == "problems":  # nothing of what is kept is in them
+        return _context(request, _sheet(request, lambda: Sheet(_EMPTY)), WorkflowRevise)
     workflow = get_workflow(caller=caller, workflow_id=workflow_id)
     kept = forms.document_of(workflow)
     sheet = _sheet(request, lambda: _opened(kept, request.GET.get("step")))
