@@ -35,11 +35,10 @@ def _read(request: HttpRequest, caller: Caller, workflow_id: str, name: str, tab
     frame = frame_of(review, caller, tab)
     kind, n = name[0], then.entry["n"]
     count = review.versions if kind == "v" else review.head["revision"]
-    stands = f"v{review.head['version']}" if review.approved else f"r{review.head['revision']}"
     shown = bench_of(request, then.kept, kept_of(workflow_id, name, tab), outlined=tab == "outline")
     step = shown["step"]
-    about = link(tab_of(workflow_id, tab), step=step.id if step else "")
-    changes = link(tab_of(workflow_id, "changes"), **{"from": name, "to": stands})
+    now = link(tab_of(workflow_id, tab), step=step.id if step else "")
+    changes = link(tab_of(workflow_id, "changes"), **{"from": name, "to": review.stands})
     is_now = then.kept.key == review.kept.key
     instead = {
         "graph": {"href": kept_of(workflow_id, name, "graph")},
@@ -53,9 +52,11 @@ def _read(request: HttpRequest, caller: Caller, workflow_id: str, name: str, tab
         "entry": then.entry,
         "title": then.kept.title,
         "count": count,
+        # every number up to the newest was kept
         "before": kept_of(workflow_id, f"{kind}{n - 1}", tab) if n > 1 else "",
         "after": kept_of(workflow_id, f"{kind}{n + 1}", tab) if n < count else "",
-        "stands": {"kind": stands[0], "n": stands[1:], "href": about},
+        "now": now,
+        "now_n": review.stands[1:],
         "is_now": is_now,
         "is_there": step is not None and step.id in review.kept.plan.by_id,
         "changes": changes,

@@ -19,6 +19,7 @@ from workflows.services.add_review_note import add_review_note
 from workflows.services.approve_workflow import approve_workflow
 from workflows.services.archive_workflow import archive_workflow
 from workflows.services.mark_seen import mark_seen
+from workflows.services.reopen_workflow import reopen_workflow
 from workflows.services.resolve_review_note import resolve_review_note
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,22 @@ def test_notes_come_with_whether_they_are_open_and_their_step_is_there(
     found = get_review(caller=reviewer, workflow_id="w")
     assert [(each["body"], each["orphaned"]) for each in found.notes] == [("Why?", True), ("Who?", False)]
     assert [each["body"] for each in found.open_notes] == ["Who?"]
+
+
+def test_the_plan_that_stands_has_a_name(harness: Caller, reviewer: Caller) -> None:
+    def stands() -> str:
+        return get_review(caller=reviewer, workflow_id="w").stands
+
+    made = new_draft(harness, workflow_id="w")
+    revised(harness, made, task("a"))
+    assert stands() == "r2"
+    approve_workflow(caller=reviewer, workflow_id="w")
+    assert stands() == "v1"
+    reopen_workflow(caller=reviewer, workflow_id="w")
+    assert stands() == "r2", "version 2 isn't approved yet"
+    approve_workflow(caller=reviewer, workflow_id="w")
+    archive_workflow(caller=reviewer, workflow_id="w")
+    assert stands() == "v2"
 
 
 def test_who_decided_is_told(harness: Caller, reviewer: Caller) -> None:

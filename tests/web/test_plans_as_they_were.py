@@ -165,6 +165,14 @@ def test_history_and_changes_lead_to_it(web_as: WebAs, draft: None, vic: User) -
     assert "/workflows/w/plans/r1?step=old" in backwards, "and one that came, but is gone by now"
 
 
+def test_a_note_leads_to_the_plan_that_it_was_written_on(web_as: WebAs, draft: None, vic: User) -> None:
+    web = web_as(vic)
+    there = "/workflows/w/plans/r1?step=a"
+    for path in ("/workflows/w?step=a", "/workflows/w/notes", "/workflows/w/changes?from=r1"):
+        assert there in links(html(web, path)), path
+    assert "/workflows/w/plans/r1" in links(html(web, "/workflows/w"))
+
+
 def test_an_approved_version_says_who_approved_it_and_which_one_stands(
     web_as: WebAs, reviewer: Caller, vic: User
 ) -> None:

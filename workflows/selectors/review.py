@@ -39,6 +39,11 @@ class Review:
     runs: int
 
     @property
+    def stands(self) -> str:
+        """Which plan ``kept`` is, by name: ``v2`` where it is approved, ``r3`` where it isn't."""
+        return f"v{self.head['version']}" if self.approved else f"r{self.head['revision']}"
+
+    @property
     def open_notes(self) -> list[Document]:
         """Those that nobody resolved yet, oldest first."""
         return [note for note in self.notes if not note["resolved"]]
