@@ -137,10 +137,11 @@ def _operations(proposal: Proposal) -> Iterator[Context]:
             "label": {"insert_after": _("Insert"), "insert_before": _("Insert"), "update_step": _("Update"),
                       "remove_step": _("Remove"), "replay_step": _("Run again")}[told.op],
             "rows": _rows(told, proposal.after.plan),
+            "alone": told.op == "replay_step" and told.path is not None,  # the standing is that of all its copies
             "states": list(standing.counts.items()) if standing and told.op != "update_step" else [],
             "copies": sum(standing.counts.values()) if standing else 0,
             "finished": bool(standing and standing.finished) and told.op != "insert_after",
-            "finished_at": standing.finished_at if standing else None,
+            "finished_at": standing.finished_at if standing and told.path is None else None,
             "unanswered": _unanswered(told),
         }  # fmt: skip
 

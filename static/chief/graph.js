@@ -280,6 +280,7 @@ function beside(box, key) {
 }
 
 function stepTo(by) {
+  if (!document.getElementById("panel")) return false; // nothing here shows a step
   const all = boxes().filter((each) => each.dataset.fold === undefined && each.classList.contains("node"));
   if (!all.length) return false;
   const here = all.findIndex((each) => each.dataset.id === selected);
@@ -361,7 +362,8 @@ if (graph()) {
     scroller().scrollLeft = kept.left;
     scroller().scrollTop = kept.top;
   } else {
-    const first = chosen || (scroller().scrollWidth > scroller().clientWidth ? boxes()[0] : null);
+    const changed = document.querySelector("svg.graph .node:is(.x-added, .x-changed, .x-removed)");
+    const first = chosen || (scroller().scrollWidth > scroller().clientWidth ? changed || boxes()[0] : null);
     if (first) centre(first);
   }
   for (const button of document.querySelectorAll("[data-zoom-in], [data-zoom-out], [data-zoom-fit], [data-zoom], button[data-only-stale]")) button.hidden = false;

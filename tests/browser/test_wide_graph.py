@@ -88,3 +88,24 @@ def test_from_far_away_states_are_shown_large_instead_of_words_that_nobody_can_r
     assert after["width"] > before["width"] * 1.5
     page.keyboard.press("+")
     expect(goal).to_be_visible()
+
+
+def test_an_amendments_drawing_is_zoomed_and_fitted_and_begins_at_what_changes(
+    page: Page, harness: Harness
+) -> None:
+    run_id = page.url.rsplit("/", 1)[1]
+    step = task("sum", goal="Say what {{ paper }} claims, in one sentence")
+    change = {"op": "update_step", "target_step_id": "sum", "step": step}
+    body = {"proposed_by": "claude-code", "kind": "forward", "reason": "Shorter.", "operations": [change]}
+    made = harness.post(f"/runs/{run_id}/amendments", body)
+    page.goto(f"/amendments/{made['amendment_id']}")
+    expect(page.locator("svg.graph .node.x-changed").first).to_be_in_viewport()
+    assert page.evaluate(HEADS) == [True, True]
+    shown = page.locator("[data-zoom]")
+    expect(shown).to_have_text("100 %")
+    page.get_by_role("button", name="Fit to window").click()
+    expect(shown).not_to_have_text("100 %")
+    here = page.url
+    page.keyboard.press("]")
+    page.keyboard.press("+")
+    assert page.url == here, "no step is shown here, so none is gone to"

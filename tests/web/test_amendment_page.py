@@ -150,8 +150,13 @@ def test_a_replay_names_its_instance(web_as: WebAs, reviewer: Caller, vic: User)
     new_run(reviewer, loop("l", ["x"]), task("x"))
     add_instance(reviewer, "l")
     report(reviewer, "l/inst_00/x", "completed")
+    add_instance(reviewer, "l")
+    report(reviewer, "l/inst_01/x", "completed")
     made = propose(reviewer, replay("x", instance_id="inst_00"), kind="history_edit")
-    assert "Runs x again in l/inst_00 and keeps its old result." in said(web_as(vic), made["amendment_id"])
+    text = said(web_as(vic), made["amendment_id"])
+    assert "Runs x again in l/inst_00 and keeps its old result." in text
+    assert "what is finished there becomes" in text
+    assert "2 × " not in text, "the other iteration stays as it is"
 
 
 def test_where_the_workflow_differs_from_the_run_is_told(web_as: WebAs, reviewer: Caller, rita: User) -> None:

@@ -68,6 +68,7 @@ def _first_line(node: Node) -> Raw:
     base = node.y + 19
     parts: list[Raw] = []
     taken = 19 + width(node.word, 12, bold=True) + 12 if node.state or node.stale else 70
+    taken += width(node.what, 11.5, bold=True) + 9 if node.what else 0
     for each in node.badges:
         drawn, wide = badge(each, right, base, right - left - taken)
         parts.append(drawn)
