@@ -100,7 +100,7 @@ def new_page(request: HttpRequest, caller: Caller) -> Context:
         "workflow": None,
         "changed": sheet.document != blank,
         "projects": [row["project"] for row in labels if row["project"] is not None],
-    } | _context(request, sheet, WorkflowCreate)
+    } | _context(request, sheet, WorkflowCreate, begun=request.method == "POST")
 
 
 @action(edit_page)
@@ -330,8 +330,9 @@ class Told:
     here: bool
 
 
-def _context(request: HttpRequest, sheet: Sheet, shape: Shape) -> Context:
-    problems = _problems(sheet, shape)
+def _context(request: HttpRequest, sheet: Sheet, shape: Shape, *, begun: bool = True) -> Context:
+    """What the page shows; before anything has been written (``begun``), nothing that is missing counts as wrong."""
+    problems = _problems(sheet, shape) if begun else []
     if not sheet.as_json:
         problems = [forms.at_rows(sheet.document, each) for each in problems]
     form = None if sheet.as_json else _form(sheet, problems)
@@ -340,6 +341,7 @@ def _context(request: HttpRequest, sheet: Sheet, shape: Shape) -> Context:
         "sheet": sheet,
         "form": form,
         "reason": request.POST.get("reason", ""),
+        "begun": begun,
         "n_problems": len(problems),
         "problems": [_told(sheet, form, each) for each in problems[:MOST_PROBLEMS_SHOWN]],
     }

@@ -188,6 +188,15 @@ def test_problems_refuse_a_save_and_everything_is_kept(web: Client, harness: Cal
     assert kept["steps"][0]["inputs"] == {"rows": '{"x": '}
 
 
+def test_a_plan_that_nobody_has_begun_has_nothing_wrong_with_it(web: Client) -> None:
+    page = web.get("/new/workflow")
+    assert "must not be blank" not in page.content.decode()
+    assert "Checked as you type" in page.content.decode()
+    checked = pressed(web, "/new/workflow", sheet_of(page), "check")
+    assert "2 problems" in checked.content.decode()
+    assert "Checked as you type" not in checked.content.decode()
+
+
 def test_rows_that_were_never_filled_in_are_left_out(web: Client, harness: Caller) -> None:
     made = new_draft(harness, task("a", criteria=["one"]))
     sheet = sheet_of(pressed(web, edit_url(made), opened(web, edit_url(made), "a"), "add-row:criteria"))
