@@ -4,6 +4,8 @@ from django.http import HttpRequest
 
 from chief_project.shared.errors import ValidationFailed
 
+FIELD = "field:"  # before the names of declared fields, whatever they are called
+
 
 def text(request: HttpRequest, name: str) -> str | None:
     """What was written in ``name``, its line ends as ``\\n`` and without blanks around it; None for nothing.
@@ -36,14 +38,20 @@ def number_in(written: str) -> int | None:
     return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
 
 
-def declared(request: HttpRequest, before: str) -> dict[str, str]:
-    """What was written in the fields that a plan or a question declares, by their names, which stand after ``before`` in
+def declared(request: HttpRequest) -> dict[str, str]:
+    """What was written in the fields that a plan or a question declares, by their names, which stand after ``FIELD`` in
     the form's. What was left empty isn't an answer.
     """
-    given = {
-        name.removeprefix(before): text(request, name) for name in request.POST if name.startswith(before)
-    }
+    given = {name.removeprefix(FIELD): text(request, name) for name in request.POST if name.startswith(FIELD)}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def pressed(request: HttpRequest, *known: str) -> str:
+    """Which of the ``known`` decisions the button stands for; raises ``ValidationFailed`` for none of them."""
+    given = request.POST.get("decision", "")
+    if given not in known:
+        raise ValidationFailed("say which: press one of the buttons", field="decision")
+    return given
 
 
 def flag(request: HttpRequest, name: str) -> bool:

@@ -16,7 +16,7 @@ from chief_project.shared.caller import Caller
 from chief_project.shared.paging import Paging
 from chief_project.web.addresses import paging
 from chief_project.web.connect import lines_for
-from chief_project.web.forms import text
+from chief_project.web.forms import FIELD, text
 from chief_project.web.labels import chips_of, label_of, query_of
 from chief_project.web.needs_you_cards import NOUNS, dressed, gone, place_of
 from chief_project.web.pages import page
@@ -24,7 +24,6 @@ from chief_project.web.pages import page
 Context = dict[str, Any]
 
 CARDS = 50
-FIELD = "field:"  # before the names of declared fields in forms, whatever they are called
 _LATELY = 8
 
 

@@ -5,17 +5,17 @@ from typing import Any
 from urllib.parse import quote
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from amendments.services.approve_amendment import approve_amendment
 from amendments.services.reject_amendment import reject_amendment
 from chief_project.shared.caller import Caller
-from chief_project.shared.errors import NotFound, ValidationFailed
-from chief_project.web.forms import declared, number_in, text
-from chief_project.web.needs_you import FIELD, card_page
-from chief_project.web.pages import action
+from chief_project.shared.errors import NotFound
+from chief_project.web.forms import declared, number_in, pressed, text
+from chief_project.web.needs_you import card_page
+from chief_project.web.pages import action, show_again
 from runs.domain.paths import any_path
 from runs.services.acknowledge_run import acknowledge_run
 from runs.services.answer_question import answer_question
@@ -27,16 +27,14 @@ Context = dict[str, Any]
 
 
 @action(card_page)
-def decide(request: HttpRequest, caller: Caller, card: str) -> str | HttpResponse:
+def decide(request: HttpRequest, caller: Caller, card: str) -> str | HttpResponseBase:
     """Decide on one card: with htmx it alone is answered, else the list is shown at the card after it."""
     kind, _colon, name = card.partition(":")
     if kind not in _DECIDE:
         raise NotFound(f"'{card[:80]}' is nothing that waits: open the list again")
     said = _DECIDE[kind](request, caller, name)
     if "HX-Request" in request.headers:
-        screen = card_page.screen  # type: ignore[attr-defined]
-        answer: HttpResponse = screen.show(request, caller, {"card": card})
-        return answer
+        return show_again(card_page, request, caller, card=card)
     messages.success(request, said)
     query, next_card = request.POST.get("query", ""), request.POST.get("next", "")
     place = f"?{query}" if query else ""
@@ -51,7 +49,7 @@ def _decide_draft(request: HttpRequest, caller: Caller, name: str) -> str:
         "revision": number_in(revision) or 0,
         "reason": text(request, "reason"),
     }
-    if _decision(request, "approved", "sent_back") == "approved":
+    if pressed(request, "approved", "sent_back") == "approved":
         done = approve_workflow(**asked, unless_sent_back=True)
         return _("Approved: %(title)s") % {"title": done["title"]}
     done = send_back_workflow(**asked)
@@ -60,7 +58,7 @@ def _decide_draft(request: HttpRequest, caller: Caller, name: str) -> str:
 
 def _decide_amendment(request: HttpRequest, caller: Caller, name: str) -> str:
     asked: Context = {"caller": caller, "amendment_id": name, "reason": text(request, "reason")}
-    if _decision(request, "approved", "rejected") == "approved":
+    if pressed(request, "approved", "rejected") == "approved":
         approve_amendment(**asked)
         return _("Amendment approved. The run goes on.")
     reject_amendment(**asked)
@@ -69,8 +67,8 @@ def _decide_amendment(request: HttpRequest, caller: Caller, name: str) -> str:
 
 def _decide_checkpoint(request: HttpRequest, caller: Caller, name: str) -> str:
     run_id, _at, place = name.partition("@")
-    decision = _decision(request, "approved", "rejected")
-    resolution = {"decision": decision, "response": declared(request, FIELD), "note": text(request, "note")}
+    decision = pressed(request, "approved", "rejected")
+    resolution = {"decision": decision, "response": declared(request), "note": text(request, "note")}
     resolve_checkpoint(caller=caller, run_id=run_id, path=any_path(place), resolution=resolution)
     return _("Checkpoint approved.") if decision == "approved" else _("Checkpoint rejected.")
 
@@ -80,7 +78,7 @@ def _answer(request: HttpRequest, caller: Caller, name: str) -> str:
         caller=caller,
         run_id=text(request, "run_id") or "",
         path=any_path(text(request, "path") or ""),
-        answer={"question_id": name, "response": declared(request, FIELD)},
+        answer={"question_id": name, "response": declared(request)},
     )
     return _("Answered. The step goes on.")
 
@@ -97,14 +95,6 @@ _DECIDE: dict[str, Callable[[HttpRequest, Caller, str], str]] = {
     "question": _answer,
     "failed_run": _leave_failed,
 }
-
-
-def _decision(request: HttpRequest, *known: str) -> str:
-    """Which button was pressed."""
-    decision = request.POST.get("decision", "")
-    if decision not in known:
-        raise ValidationFailed("say which: press one of the buttons", field="decision")
-    return decision
 
 
 urlpatterns = [

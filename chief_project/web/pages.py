@@ -137,6 +137,12 @@ def _only_sent(request: HttpRequest, screen: Screen, where: Mapping[str, Any]) -
     return shown
 
 
+def show_again(of: View, request: HttpRequest, caller: Caller, **where: Any) -> HttpResponseBase:
+    """The page ``of`` as what its form sent makes it: for a button that changes only what is shown."""
+    screen: Screen = of.screen  # type: ignore[attr-defined]
+    return screen.show(request, caller, where)
+
+
 def at_one_address(show: View, take: View) -> View:
     """A page and what its form sends under one address: what was shown for a POST can be loaded again."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.urls import path, register_converter, reverse
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from chief_project.shared.caller import Caller
 from chief_project.shared.expressions.rules import PolicyKind
 from chief_project.shared.policies import KeptPolicy, Trial
 from chief_project.web.forms import number_in
-from chief_project.web.pages import action, page
+from chief_project.web.pages import action, page, show_again
 from workflows.domain.policy import WORKFLOW_POLICY
 from workflows.selectors.policy import read_workflow_approval_policy, try_workflow_approval_policy
 from workflows.services.update_workflow_approval_policy import update_workflow_approval_policy
@@ -97,10 +97,10 @@ def policies_page(request: HttpRequest, caller: Caller, policy: Policy | None = 
 
 
 @action(policies_page)
-def edit(request: HttpRequest, caller: Caller, policy: Policy) -> str | HttpResponse:
+def edit(request: HttpRequest, caller: Caller, policy: Policy) -> str | HttpResponseBase:
     """Keep the rules; or, by another button of the form, only rearrange or try them."""
     if request.POST.get("do") != "save":
-        return policies_page.screen.show(request, caller, {"policy": policy})  # type: ignore[attr-defined]
+        return show_again(policies_page, request, caller, policy=policy)
     policy.keep(
         caller=caller,
         rules=[row.rule for row in _rows_of(request.POST)],

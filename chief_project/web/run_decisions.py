@@ -8,11 +8,10 @@ from django.utils.translation import gettext as _
 from amendments.services.cancel_run import cancel_run
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import ValidationFailed
-from chief_project.web.forms import declared, text
+from chief_project.web.forms import declared, pressed, text
 from chief_project.web.pages import action
 from chief_project.web.run import cancel_page, run_page
 from chief_project.web.run_links import step_of
-from chief_project.web.run_panel import FIELD
 from runs.domain.paths import Path
 from runs.services.acknowledge_run import acknowledge_run
 from runs.services.answer_question import answer_question
@@ -23,16 +22,14 @@ from runs.services.resolve_checkpoint import resolve_checkpoint
 @action(run_page)
 def resolve(request: HttpRequest, caller: Caller, run_id: str, where: Path) -> str:
     """Approve or reject a checkpoint, with what it asks for."""
-    decision = request.POST.get("decision", "")
-    if decision not in ("approved", "rejected"):
-        raise ValidationFailed("decide 'approved' or 'rejected'", field="decision")
+    decision = pressed(request, "approved", "rejected")
     resolve_checkpoint(
         caller=caller,
         run_id=run_id,
         path=where,
         resolution={
             "decision": decision,
-            "response": declared(request, FIELD),
+            "response": declared(request),
             "note": text(request, "note"),
         },
     )
@@ -53,7 +50,7 @@ def answer(request: HttpRequest, caller: Caller, run_id: str, where: Path) -> st
         caller=caller,
         run_id=run_id,
         path=where,
-        answer={"question_id": question_id, "response": declared(request, FIELD)},
+        answer={"question_id": question_id, "response": declared(request)},
     )
     messages.success(request, _("Answered. The step goes on."))
     return step_of(run_id, where)

@@ -12,7 +12,7 @@ from chief_project.shared.paging import Paging
 from chief_project.web import timeline as drawn_timeline
 from chief_project.web.addresses import link
 from chief_project.web.change_words import FAILURE_RULES, TYPES
-from chief_project.web.forms import text
+from chief_project.web.forms import FIELD, text
 from chief_project.web.run_links import tab_of, table_of
 from chief_project.web.run_rows import artifact_row, facts_of, past_row, question_row, report_row
 from runs.domain.board import Node, timeline
@@ -23,7 +23,6 @@ from runs.selectors.runs import list_updates
 
 Context = dict[str, Any]
 
-FIELD = "f."  # before the names of declared fields in forms, whatever they are called
 _NOTED = 8
 _HEARD = 6
 

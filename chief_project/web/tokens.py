@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
@@ -16,7 +16,7 @@ from chief_project.shared.services.revoke_token import revoke_token
 from chief_project.web.addresses import paging
 from chief_project.web.connect import lines_for
 from chief_project.web.forms import flag, number, text
-from chief_project.web.pages import action, page
+from chief_project.web.pages import action, page, show_again
 
 LISTED = 100
 # What belongs to a person; the other kinds belong to nobody.
@@ -40,7 +40,7 @@ def tokens_page(request: HttpRequest, caller: Caller, made: dict[str, Any] | Non
 
 
 @action(tokens_page)
-def create(request: HttpRequest, caller: Caller) -> HttpResponse:
+def create(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     """A new token. The answer itself shows it, so that no address, log, session or message ever holds its text."""
     kind = text(request, "kind") or ""
     made = create_token(
@@ -51,7 +51,7 @@ def create(request: HttpRequest, caller: Caller) -> HttpResponse:
         expires_days=number(request, "expires"),
         username=text(request, "username") if kind in OF_PEOPLE else None,
     )
-    return tokens_page.screen.show(request, caller, {"made": made})  # type: ignore[attr-defined]
+    return show_again(tokens_page, request, caller, made=made)
 
 
 @action(tokens_page)

@@ -241,10 +241,10 @@ def test_a_checkpoint_is_approved_with_what_it_asks_for(
     web_as: WebAs, rita: User, run: None, reviewer: Caller
 ) -> None:
     client = web_as(rita)
-    assert 'name="f.grade"' in page(client, "", step="ok")
+    assert 'name="field:grade"' in page(client, "", step="ok")
     done = client.post(
         "/runs/r1/resolve/ok",
-        {"form": "resolve:", "decision": "approved", "f.grade": "A\r\nwith honours", "note": ""},
+        {"form": "resolve:", "decision": "approved", "field:grade": "A\r\nwith honours", "note": ""},
     )
     assert (done.status_code, done["Location"]) == (303, "/runs/r1?step=ok")
     state = get_run(caller=reviewer, run_id="r1")["step_states"]["ok"]
@@ -261,7 +261,7 @@ def test_a_refusal_keeps_what_was_written_and_changes_nothing(
     entries = AuditEntry.objects.count()
     refused = web_as(rita).post(
         "/runs/r1/resolve/ok",
-        {"form": "resolve:", "decision": "rejected", "f.grade": "Half written", "note": " "},
+        {"form": "resolve:", "decision": "rejected", "field:grade": "Half written", "note": " "},
     )
     said = refused.content.decode()
     assert refused.status_code == 422
@@ -292,12 +292,12 @@ def test_a_question_is_answered_and_a_late_answer_says_who_was_first(
 ) -> None:
     question = asked(harness, "p/inst_01/x")
     client = web_as(rita)
-    sent = {"form": f"answer:{question}", "question_id": question, "f.text": "The second one."}
+    sent = {"form": f"answer:{question}", "question_id": question, "field:text": "The second one."}
     assert "Which?" in page(client, "", step="p/inst_01/x")
     done = client.post("/runs/r1/answer/p/inst_01/x", sent)
     assert (done.status_code, unquote(done["Location"])) == (303, "/runs/r1?step=p/inst_01/x")
     assert Question.objects.get().response == {"text": "The second one."}
-    late = web_as(owner).post("/runs/r1/answer/p/inst_01/x", sent | {"f.text": "The first one."})
+    late = web_as(owner).post("/runs/r1/answer/p/inst_01/x", sent | {"field:text": "The first one."})
     assert late.status_code == 409
     assert "was answered by rita" in late.content.decode()
     assert "The first one." in late.content.decode()
@@ -311,9 +311,9 @@ def test_a_question_with_fields_asks_for_each(web_as: WebAs, rita: User, run: No
     ]
     question = asked(harness, "p/inst_01/x", *[{"hint": None} | field for field in fields])
     said = page(web_as(rita), "", step="p/inst_01/x")
-    assert 'name="f.a"' in said
-    assert 'name="f.b"' in said
-    sent = {"form": f"answer:{question}", "question_id": question, "f.a": "1", "f.b": ""}
+    assert 'name="field:a"' in said
+    assert 'name="field:b"' in said
+    sent = {"form": f"answer:{question}", "question_id": question, "field:a": "1", "field:b": ""}
     assert web_as(rita).post("/runs/r1/answer/p/inst_01/x", sent).status_code == 303
     assert Question.objects.get().response == {"a": "1"}
 
@@ -376,7 +376,7 @@ def test_a_viewer_reads_and_is_offered_no_decision(
     assert "btn--primary" not in said
     entries = AuditEntry.objects.count()
     for path, sent in (
-        ("resolve/ok", {"decision": "approved", "f.grade": "A"}),
+        ("resolve/ok", {"decision": "approved", "field:grade": "A"}),
         ("stale/a", {"reason": "x"}),
         ("cancel/do", {}),
         ("acknowledge", {}),
