@@ -124,6 +124,8 @@ def pages(camera: Camera, browser: Browser, only: list[str]) -> None:
             "refused-moved-on": partial(_moved_on, demo),
             "refused-decided": partial(_decided, demo),
             "tokens-made": _made_a_token,
+            "run-timeline-zoomed": partial(_zoomed, places.path("run-timeline:replayed")),
+            "audit-checked": lambda there: there.goto("/audit?check=1#chain"),
         }
         for name in wanted(*acts):
             camera.visit(page, name, "/", acts[name])
@@ -176,6 +178,14 @@ def _made_a_token(page: Page) -> None:
     page.get_by_label("Name").fill(f"laptop {(page.viewport_size or {}).get('width')}")
     page.get_by_role("button", name="Make token").click()
     page.get_by_text("shown").first.wait_for()
+
+
+def _zoomed(path: str, page: Page) -> None:
+    """A part of a timeline, with what goes on outside it."""
+    page.goto(path)
+    page.locator('[data-row^="rounds/"] a.tl-dur').nth(3).click()
+    page.get_by_role("link", name="Earlier").click()
+    page.locator(".tl-torn").first.wait_for(state="attached")
 
 
 def main() -> None:
