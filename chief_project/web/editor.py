@@ -73,7 +73,9 @@ class Sheet:
 @page("pages/editor.html", parts=("editor", "problems", "ed-scroll"))
 def edit_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context:
     """A draft to revise: as it is kept, or as the form that was sent has it."""
-    if request.method == "POST" and part_asked_for(request) == "problems":  # nothing of what is kept is in them
+    if (
+        request.method == "POST" and part_asked_for(request) == "problems"
+    ):  # nothing of what is kept is in them
         return _context(request, _sheet(request, lambda: Sheet(_EMPTY)), WorkflowRevise)
     workflow = get_workflow(caller=caller, workflow_id=workflow_id)
     kept = forms.document_of(workflow)
@@ -83,7 +85,7 @@ def edit_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context
         "workflow": workflow,
         "based_on": based_on,
         "closed": workflow["status"] != "draft" and request.method != "POST",
-        "changed": sheet.document != kept,
+        "changed": not forms.same(sheet.document, kept),
         "meanwhile": _meanwhile(caller, workflow, based_on),
     } | _context(request, sheet, WorkflowRevise)
 
@@ -98,7 +100,7 @@ def new_page(request: HttpRequest, caller: Caller) -> Context:
     labels = list_projects(caller=caller, paging=Paging(limit=1000)).rows
     return {
         "workflow": None,
-        "changed": sheet.document != blank,
+        "changed": not forms.same(sheet.document, blank),
         "projects": [row["project"] for row in labels if row["project"] is not None],
     } | _context(request, sheet, WorkflowCreate, begun=request.method == "POST")
 

@@ -401,6 +401,16 @@ def test_inputs_are_written_row_by_row(web: Client, harness: Caller) -> None:
     assert kept["outputs"] == {"place": ""}
 
 
+@pytest.mark.parametrize("typed", ["1.0", "true"])
+def test_a_value_of_another_type_is_a_change_that_leaving_would_lose(
+    web: Client, harness: Caller, typed: str
+) -> None:
+    made = new_draft(harness, task("a", inputs={"x": 1}))
+    sheet = opened(web, edit_url(made), "a")
+    assert "data-changed" not in pressed(web, edit_url(made), sheet, "open:plan").text
+    assert "data-changed" in pressed(web, edit_url(made), sheet, "open:plan", s__inputs__0__value=typed).text
+
+
 def test_a_row_that_nobody_filled_in_is_not_in_the_json(web: Client, harness: Caller) -> None:
     made = new_draft(harness, task("a", inputs={"x": 1}))
     url = edit_url(made)

@@ -24,6 +24,7 @@ from chief_project.web.plan_form.document import (
     obstacle,
     packed,
     read_json,
+    same,
     text_of,
     unpacked,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "read_step",
     "remove_step",
     "row_problems",
+    "same",
     "slot_of",
     "step_form",
     "text_of",

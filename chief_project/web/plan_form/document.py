@@ -58,6 +58,11 @@ def json_text(value: Any, *, indent: int | None = 2) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether two values say the same as JSON, in the same order: 1 is not 1.0, nor true."""
+    return one is other or (one == other and json_text(one, indent=None) == json_text(other, indent=None))
+
+
 def read_json(text: str) -> Any:
     """The value that ``text`` holds; raises ``ValidationFailed`` as for a body of REST."""
     return parse_json(text.encode("utf-8", "surrogatepass"))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chief_project.shared.errors import ValidationFailed
-from chief_project.web.plan_form.document import CONSTRUCTS, Document, Step, json_text, read_json, text_of
+from chief_project.web.plan_form.document import CONSTRUCTS, Document, Step, read_json, same, text_of
 from chief_project.web.plan_form.moves import put_inside, with_instead
 from chief_project.web.plan_form.rows import OBJECTS, ROWS, rows_of, settled
 from chief_project.web.plan_form.texts import (
@@ -58,7 +58,7 @@ def read_plan(document: Document, data: Mapping[str, str]) -> Document:
 
 def _put(step: Step, name: str, value: Any) -> None:
     """Set, or take out what says nothing; what was said so before stays."""
-    if name in step and json_text(step[name]) == json_text(value):  # 1 is not 1.0, nor true
+    if name in step and same(step[name], value):
         return
     if value is None or value in ({}, []):
         step.pop(name, None)
