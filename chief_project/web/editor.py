@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.urls import path, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -16,16 +16,16 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import ValidationFailed
-from chief_project.shared.paging import Paging
 from chief_project.web import plan_form as forms
 from chief_project.web.change_words import LABELS, TYPES
 from chief_project.web.differences import entries_of
 from chief_project.web.forms import number, number_in, text
-from chief_project.web.pages import action, at_one_address, page, part_asked_for
+from chief_project.web.labels import labels_in_use
+from chief_project.web.pages import action, at_one_address, page, part_asked_for, show_again
 from chief_project.web.plan_check import as_posted, check
 from workflows.documents import WorkflowCreate, WorkflowRevise
 from workflows.domain.rules import MOST_PROBLEMS_SHOWN, Problem
-from workflows.selectors import get_diff, get_revision, get_workflow, list_projects
+from workflows.selectors import get_diff, get_revision, get_workflow
 from workflows.services.create_workflow import create_workflow
 from workflows.services.revise_draft import revise_draft
 
@@ -97,20 +97,19 @@ def new_page(request: HttpRequest, caller: Caller) -> Context:
     if project := request.GET.get("project"):
         blank["project"] = project
     sheet = _sheet(request, lambda: Sheet(blank))
-    labels = list_projects(caller=caller, paging=Paging(limit=1000)).rows
     return {
         "workflow": None,
         "changed": not forms.same(sheet.document, blank),
-        "projects": [row["project"] for row in labels if row["project"] is not None],
+        "projects": labels_in_use(caller),
     } | _context(request, sheet, WorkflowCreate, begun=request.method == "POST")
 
 
 @action(edit_page)
-def edit(request: HttpRequest, caller: Caller, workflow_id: str) -> str | HttpResponse:
+def edit(request: HttpRequest, caller: Caller, workflow_id: str) -> str | HttpResponseBase:
     """Save the draft's new text; any other button only changes what is shown."""
     do, _colon, over = request.POST.get("do", "").partition(":")
     if do != "save":
-        return edit_page.screen.show(request, caller, {"workflow_id": workflow_id})  # type: ignore[attr-defined]
+        return show_again(edit_page, request, caller, workflow_id=workflow_id)
     body = as_posted(WorkflowRevise, _written(request.POST))
     made = revise_draft(
         caller=caller,
@@ -128,10 +127,10 @@ def edit(request: HttpRequest, caller: Caller, workflow_id: str) -> str | HttpRe
 
 
 @action(new_page)
-def begin(request: HttpRequest, caller: Caller) -> str | HttpResponse:
+def begin(request: HttpRequest, caller: Caller) -> str | HttpResponseBase:
     """Submit the plan as a new draft; any other button only changes what is shown."""
     if request.POST.get("do") != "save":
-        return new_page.screen.show(request, caller, {})  # type: ignore[attr-defined]
+        return show_again(new_page, request, caller)
     body = as_posted(WorkflowCreate, _HUMAN | _written(request.POST))
     made = create_workflow(
         caller=caller,

@@ -10,7 +10,9 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.http import urlencode
 
-from workflows.selectors import UNLABELLED
+from chief_project.shared.caller import Caller
+from chief_project.shared.paging import Paging
+from workflows.selectors import UNLABELLED, list_projects
 
 UNFILED = " "
 
@@ -56,6 +58,12 @@ def chips_of(counts: Mapping[str | None, int], project: str | None) -> list[Chip
         )
         for label in sorted(labels, key=lambda label: (label is None, (label or "").casefold()))
     ]
+
+
+def labels_in_use(caller: Caller) -> list[str]:
+    """Every label, for a form to offer them."""
+    found = list_projects(caller=caller, paging=Paging(limit=1000)).rows
+    return [row["project"] for row in found if row["project"] is not None]
 
 
 def _label(project: str) -> str | None:

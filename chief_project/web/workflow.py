@@ -13,12 +13,13 @@ from chief_project.web.addresses import link, paging
 from chief_project.web.change_words import phrases
 from chief_project.web.differences import entries_of
 from chief_project.web.forms import number_in
+from chief_project.web.labels import labels_in_use
 from chief_project.web.outline import reading_order
 from chief_project.web.pages import page
 from chief_project.web.workflow_frame import frame_of, kept_of, notes_of, standing, tab_of
 from chief_project.web.workflow_panel import bench
 from runs.selectors.of_workflow import runs_of_workflow
-from workflows.selectors import list_projects, list_revisions, list_versions, workflow_etag
+from workflows.selectors import list_revisions, list_versions, workflow_etag
 from workflows.selectors.review import Review, get_changes, get_review
 
 Context = dict[str, Any]
@@ -139,9 +140,7 @@ def label_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Contex
     """Title, project and directory."""
     caller.must(Right.REVIEW, "label a workflow")
     review = get_review(caller=caller, workflow_id=workflow_id)
-    projects = list_projects(caller=caller, paging=EVERY).rows
-    names = [each["project"] for each in projects if each["project"]]
-    return frame_of(review, caller, "") | {"ask": "label", "projects": names}
+    return frame_of(review, caller, "") | {"ask": "label", "projects": labels_in_use(caller)}
 
 
 @page("pages/workflow_ask.html")

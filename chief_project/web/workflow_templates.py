@@ -5,25 +5,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from chief_project.shared.caller import Caller
 from chief_project.shared.errors import ValidationFailed
-from chief_project.shared.paging import Paging
 from chief_project.shared.pointers import pointer
 from chief_project.shared.wire.parsing import parse_json
 from chief_project.web.addresses import asked, link, paging
 from chief_project.web.forms import number_in, text
+from chief_project.web.labels import labels_in_use
 from chief_project.web.outline import outline_of
-from chief_project.web.pages import action, at_one_address, page
+from chief_project.web.pages import action, at_one_address, page, show_again
 from chief_project.web.plan_check import as_posted
 from chief_project.web.plan_form import json_text
 from workflows.documents_templates import TemplateCreate, TemplateFromWorkflow, WorkflowFromTemplate
 from workflows.domain.rules import Problem
 from workflows.domain.templates import Parameter, pieces
-from workflows.selectors import list_projects, plan_of_workflow
+from workflows.selectors import plan_of_workflow
 from workflows.selectors.templates import (
     count_workflows_of,
     export_template,
@@ -110,7 +110,6 @@ def template_page(request: HttpRequest, caller: Caller, template_id: str) -> Con
     sent = request.method == "POST"
     said = {each.pointer: each.message for each in preview.problems}
     fields = {f"/parameters/{parameter['name']}" for parameter in template["parameters"]}
-    labels = list_projects(caller=caller, paging=Paging(limit=1000)).rows
     return {
         "section": "templates",
         "template": template,
@@ -128,7 +127,7 @@ def template_page(request: HttpRequest, caller: Caller, template_id: str) -> Con
         "others": [each for each in preview.problems if each.pointer not in fields],
         "title": pieces(preview.title),
         "outline": outline_of(preview.plan),
-        "projects": [row["project"] for row in labels if row["project"] is not None],
+        "projects": labels_in_use(caller),
         "sent": {
             name: request.POST.get(name, "") for name in ("title", "project", "origin_dir", "workflow_id")
         },
@@ -136,10 +135,10 @@ def template_page(request: HttpRequest, caller: Caller, template_id: str) -> Con
 
 
 @action(template_page)
-def use_template(request: HttpRequest, caller: Caller, template_id: str) -> str | HttpResponse:
+def use_template(request: HttpRequest, caller: Caller, template_id: str) -> str | HttpResponseBase:
     """Make a workflow of the values; the other button only shows its plan."""
     if request.POST.get("do") != "use":
-        return template_page.screen.show(request, caller, {"template_id": template_id})  # type: ignore[attr-defined]
+        return show_again(template_page, request, caller, template_id=template_id)
     template = get_template(caller=caller, template_id=template_id)
     more = {name: text(request, name) for name in ("workflow_id", "title", "project", "origin_dir")}
     body = as_posted(WorkflowFromTemplate, {"parameters": _given(request, template), **more})
@@ -304,10 +303,10 @@ def new_page(request: HttpRequest, caller: Caller) -> Context:
 
 
 @action(new_page)
-def save_template(request: HttpRequest, caller: Caller) -> str | HttpResponse:
+def save_template(request: HttpRequest, caller: Caller) -> str | HttpResponseBase:
     """Keep the template; other buttons only change or show what it will be."""
     if request.POST.get("do") != "save":
-        return new_page.screen.show(request, caller, {})  # type: ignore[attr-defined]
+        return show_again(new_page, request, caller)
     rows = _rows(request)
     more = {name: text(request, name) for name in ("template_id", "title", "project")}
     substitutions = _substitutions(rows)
