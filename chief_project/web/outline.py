@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from chief_project.shared.text.plain import unmarked
 from workflows.domain.plan import Plan, Step
 from workflows.domain.templates import pieces
 
@@ -34,13 +35,13 @@ class Node:
 
     @property
     def goal(self) -> list[Piece]:
-        """The goal, cut at its placeholders."""
-        return pieces(self.step.goal)
+        """The goal without the marks of code and strong text, cut at its placeholders."""
+        return pieces(unmarked(self.step.goal))
 
     @property
     def criteria(self) -> list[list[Piece]]:
-        """The criteria, each cut at its placeholders."""
-        return [pieces(criterion.text) for criterion in self.step.criteria]
+        """The criteria, likewise."""
+        return [pieces(unmarked(criterion.text)) for criterion in self.step.criteria]
 
     @property
     def inputs(self) -> list[tuple[str, list[Piece]]]:

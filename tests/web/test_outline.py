@@ -37,6 +37,11 @@ def test_a_body_stands_below_its_construct_in_its_own_order() -> None:
     ]
 
 
+def test_a_goal_is_told_without_marks_and_cut_at_its_placeholders() -> None:
+    (node,) = outline_of(Plan((Step("a", "task", "Read **all** of `{{ paper }}`"),)))
+    assert node.goal == [("Read all of ", False), ("{{ paper }}", True)]
+
+
 def test_lines_lead_somewhere_and_carry_counts_of_notes() -> None:
     first, second = outline_of(
         Plan((task("a"), task("b"))), link=lambda step: f"?step={step.id}", selected="b", notes={"a": 2}

@@ -191,7 +191,8 @@ def _finer(scope: _Scope, fold: Fold) -> Sequence[Unit]:
     ordered = sorted(fold.members, key=lambda each: scope.layer[each])
     size = max(10, -(-len(ordered) // MOST_OPENED))
     runs = [tuple(ordered[start : start + size]) for start in range(0, len(ordered), size)]
-    return [_unit(scope, run, "rank") for run in runs]  # told by its first and its last, or all would read the same
+    # Each is told by its first and its last step, or all would read the same.
+    return [_unit(scope, run, "rank") for run in runs]
 
 
 def _partition(scope: _Scope, ids: Sequence[str], level: str) -> list[Unit]:
