@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.browsers import press
+from tests.browser.browsers import HEIGHTS, press
 from tests.browser.conftest import PageOf
 from tests.browser.places import Places
 from tests.browser.sites import Harness
@@ -55,3 +55,13 @@ def test_a_step_of_an_earlier_plan_of_a_run_is_selected_within_it(
     page.locator(".trail").get_by_role("link", name="Now", exact=True).click()
     expect(page).to_have_url(re.compile(r"/definition$"))
     expect(page.locator("#panel")).to_contain_text("As planned")
+
+
+def test_which_plan_it_is_has_room_to_be_said(demo_page_of: PageOf, places: Places) -> None:
+    page = demo_page_of()
+    page.goto(places.path("workflow-kept").replace("r1", "r2"))  # with a plan before it and one after it
+    for width in HEIGHTS:
+        page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+        said = page.get_by_text("Revision 2 of 3").first.locator("xpath=ancestor::div[1]").bounding_box()
+        assert said is not None
+        assert said["width"] > min(width, 900) / 2, f"{said['width']} of {width} px"
