@@ -31,8 +31,8 @@ function end(card, gone) {
 
 /** Put the revision that waits now in the place of the one that was shown, with what changed. */
 async function renew(card) {
-  const answer = await fetch(`/needs-you/${card.dataset.card}`, { headers: { "HX-Request": "true", "HX-Target": "card" }, cache: "no-store" });
-  if (!answer.ok || busy(card)) return;
+  const answer = await fetch(`/needs-you/${card.dataset.card}`, { headers: { "HX-Request": "true", "HX-Target": "card" }, cache: "no-store" }).catch(() => null);
+  if (!answer?.ok || busy(card)) return;
   const told = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("li[data-card]");
   if (!told || cardOf(told.dataset.card) || !card.isConnected) return;
   const mine = document.importNode(told, true);
@@ -79,8 +79,9 @@ async function ask() {
 fresh?.querySelector("a").addEventListener("click", async (event) => {
   if (!queue || event.metaKey || event.ctrlKey) return;
   event.preventDefault();
-  const answer = await fetch(event.currentTarget.href, { headers: { "HX-Request": "true", "HX-Target": "queue" }, cache: "no-store" });
-  if (!answer.ok) { location.assign(event.currentTarget.href); return; }
+  const there = event.currentTarget.href;
+  const answer = await fetch(there, { headers: { "HX-Request": "true", "HX-Target": "queue" }, cache: "no-store" }).catch(() => null);
+  if (!answer?.ok) { location.assign(there); return; }
   const told = new DOMParser().parseFromString(`<ol>${await answer.text()}</ol>`, "text/html");
   let first = null;
   for (const card of told.querySelectorAll("ol > li")) {

@@ -37,6 +37,24 @@ def test_what_is_new_waits_behind_a_button_and_moves_nothing(page_of: PageOf, ha
     expect(card(page, "Prune the roses")).to_contain_text("Approved by you")
 
 
+def test_what_is_new_is_shown_by_a_new_page_where_it_cannot_be_fetched(
+    page_of: PageOf, harness: Harness, allow: Allow
+) -> None:
+    harness.plan("Wash the car", [task("begin")], project="garage")
+    page = page_of()
+    allow(page, "status of 503")
+    page.goto("/?project=garage")
+    page.route(
+        re.compile(r"/\?project=garage$"),
+        lambda route: (
+            route.fulfill(status=503) if "hx-target" in route.request.headers else route.continue_()
+        ),
+    )
+    harness.plan("Wax the car", [task("begin")], project="garage")
+    page.get_by_role("link", name="1 new, show").click()
+    expect(card(page, "Wax the car")).to_be_visible()
+
+
 def test_after_a_decision_the_focus_goes_on_to_the_next_card(page_of: PageOf, harness: Harness) -> None:
     for title in ("Wash the cups", "Dry the cups", "Stack the cups"):
         harness.plan(title, [task("begin")], project="kitchen")
