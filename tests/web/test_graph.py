@@ -467,6 +467,11 @@ def test_what_a_branch_brought_besides_its_name_is_counted_on_its_lane() -> None
     _, tree = drawn_run(PAPERS, run)
     assert "2 facts" in tree.text("read/inst_00")
     assert "fact" not in tree.text("read/inst_01")
+    long = "sliding-window-2020"
+    run["step_states"]["read"]["instances"][0]["metadata"]["paper"] = long
+    _, tree = drawn_run(PAPERS, run)
+    assert long in tree.text("read/inst_00"), "no name is cut for the sake of a count"
+    assert "facts" not in tree.text("read/inst_00")
 
 
 @pytest.mark.parametrize(

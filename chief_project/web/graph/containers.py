@@ -174,8 +174,9 @@ def _lane_head(lane: Lane, x: float, y: float, room: float, node: Node, lit: Lit
     head = (lane.short if short else "") or lane.head or ""
     if lane.facts:
         drawn, wide = badge(lane.facts, x + room, y + 19, room - width(head, 11, mono=True) - 12)
-        parts.append(drawn)
-        room -= wide + 8
+        if width(head, 11, mono=True) <= room - wide - 8:  # the name comes first
+            parts.append(drawn)
+            room -= wide + 8
     parts.append(text("g-id", x, y + 19, clip_middle(head, room)))
     label = ", ".join(each for each in (lane.title or lane.head or "", lane.word, lane.what) if each)
     classes = "g-lane-head" + (f" s-{lane.state}" if lane.state else "")
