@@ -366,7 +366,8 @@ if (graph()) {
     const first = chosen || (scroller().scrollWidth > scroller().clientWidth ? changed || boxes()[0] : null);
     if (first) centre(first);
   }
-  for (const button of document.querySelectorAll("[data-zoom-in], [data-zoom-out], [data-zoom-fit], [data-zoom], button[data-only-stale]")) button.hidden = false;
+  for (const button of document.querySelectorAll("button[data-only-stale]")) button.hidden = false;
+  for (const group of document.querySelectorAll(".zoom")) group.classList.add("zoom--on");
   tellZoom();
   keepHeads();
 }

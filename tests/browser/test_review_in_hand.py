@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PageOf
@@ -133,3 +135,19 @@ def test_a_construct_wider_than_the_canvas_is_shown_by_its_head(page_of: PageOf,
     assert frame is not None
     assert box["width"] > frame["width"]
     assert frame["x"] <= box["x"] < frame["x"] + 60
+
+
+def test_the_tools_stand_where_they_stay_before_any_script_has_come(
+    page_of: PageOf, harness: Harness, allow: Callable[[Page, str], None]
+) -> None:
+    workflow_id = a_plan(harness, "Nothing jumps")
+    page = page_of()
+    page.goto(f"/workflows/{workflow_id}")
+    find = page.get_by_placeholder("Find a step")
+    expect(page.get_by_role("button", name="Zoom in")).to_be_visible()
+    there = find.bounding_box()
+    allow(page, r"graph[^/]*\.js")
+    page.route("**/graph*.js", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_role("button", name="Zoom in")).to_be_hidden()
+    assert find.bounding_box() == there

@@ -51,3 +51,12 @@ def test_noting_and_deciding_count_as_having_read(harness: Caller, reviewer: Cal
     revised(harness, draft, task("a"))
     approve_workflow(caller=admin, workflow_id=draft["workflow_id"])
     assert seen() == {"rita": 1, "owner": 2}
+
+
+def test_who_writes_a_plan_has_read_it(harness: Caller, reviewer: Caller) -> None:
+    draft = new_draft(reviewer)
+    assert seen() == {"rita": 1}
+    revised(reviewer, draft, task("a"))
+    assert seen() == {"rita": 2}
+    new_draft(harness)
+    assert seen() == {"rita": 2}

@@ -1,4 +1,4 @@
-"""What a person has read up to (contract 7): noting and deciding count as having read."""
+"""What a person has read up to (contract 7): noting, deciding and writing count as having read."""
 
 from datetime import datetime
 

@@ -9,6 +9,7 @@ from chief_project.shared.caller import Caller, Right
 from workflows import mappers
 from workflows.domain.plan import Plan
 from workflows.services._new import NewWorkflow, insert_workflow
+from workflows.services._seen import note_seen
 
 
 def create_workflow(
@@ -38,5 +39,7 @@ def create_workflow(
             project=project,
             origin_dir=origin_dir,
         )
-        row = insert_workflow(new, caller=caller, at=clock.now())
+        at = clock.now()
+        row = insert_workflow(new, caller=caller, at=at)
+        note_seen(row, caller=caller, at=at)
         return mappers.workflow_document(row, plan, notes=[])
