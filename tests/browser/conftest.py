@@ -152,10 +152,11 @@ def allow(contexts: Contexts) -> Callable[[Page, str], None]:
     return lambda page, pattern: contexts.watch(page).allow(pattern)
 
 
-@pytest.fixture(scope="session")
-def harness(site: Site) -> Harness:
-    """The harness's token of ``site``."""
-    return site.harness
+@pytest.fixture
+def harness(site: Site) -> Iterator[Harness]:
+    """The harness's token of ``site``. What still waits for a person after a test is out of the next one's list."""
+    yield site.harness
+    site.put_away()
 
 
 @pytest.fixture(scope="session")

@@ -86,6 +86,16 @@ class Site:
     def server_data(self) -> Path:
         return self.server.log.parent / "var"
 
+    def put_away(self) -> None:
+        """End whatever waits for a person: runs are cancelled, drafts archived."""
+        person = self.person()
+        waiting = person.get("/waiting", limit=1000)
+        for run_id in {each["run_id"] for each in waiting if each["kind"] != "draft"}:
+            person.post(f"/runs/{run_id}/cancel")
+        for each in waiting:
+            if each["kind"] == "draft":
+                person.post(f"/workflows/{each['workflow_id']}/archive")
+
     def link(self, username: str) -> str:
         """A one-time sign-in link."""
         return self.server.manage("signin_link", username)
