@@ -5,19 +5,19 @@ from itertools import pairwise
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
-from django.urls import path, register_converter
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import path, register_converter, reverse
 
 from amendments.selectors.decided import decided_lately, what_became_of
 from amendments.selectors.needs_you import needs_you, read_card, waiting_cards
 from amendments.selectors.overview import list_project_states
 from amendments.selectors.waiting import count_waiting_by_project
 from chief_project.shared.caller import Caller
-from chief_project.shared.paging import Paging
-from chief_project.web.addresses import paging
+from chief_project.web.addresses import link, paging
 from chief_project.web.connect import lines_for
 from chief_project.web.forms import FIELD, text
-from chief_project.web.labels import chips_of, label_of, query_of
+from chief_project.web.labels import chips_of, label_of, query_of, value_of
 from chief_project.web.needs_you_cards import NOUNS, dressed, gone, place_of
 from chief_project.web.pages import page
 
@@ -45,11 +45,13 @@ register_converter(CardConverter, "card")
 
 
 @page("pages/needs_you.html", parts=("queue",))
-def needs_you_page(request: HttpRequest, caller: Caller) -> Context:
-    """Every card, or those of one project."""
+def needs_you_page(request: HttpRequest, caller: Caller) -> Context | HttpResponse:
+    """Every card, or those of one project; from the oldest where nothing stands behind the cursor any more."""
     project = label_of(request)
     wanted = paging(request, CARDS)
     waiting = needs_you(caller=caller, paging=wanted, project=project)
+    if wanted.cursor and not waiting.rows:
+        return redirect(link(reverse("needs-you"), project=value_of(project)))
     counts = count_waiting_by_project(caller=caller)
     cards = [dressed(card) for card in waiting.rows]
     for card, later in pairwise(cards):
@@ -61,7 +63,8 @@ def needs_you_page(request: HttpRequest, caller: Caller) -> Context:
         "chips": chips_of(counts, project),
         "everything": sum(counts.values()),
         "project": project,
-        "query": query_of(project),
+        "query": query_of(project, cursor=wanted.cursor),
+        "oldest": query_of(project),
         "more": f"?{query_of(project, cursor=waiting.next_cursor)}" if waiting.next_cursor else "",
         "earlier": wanted.cursor is not None,
         **({} if cards else _nothing_waits(caller)),
@@ -109,14 +112,14 @@ def card_page(request: HttpRequest, caller: Caller, card: str) -> Context:
 
 @page("pages/needs_you_news.html")
 def news_page(request: HttpRequest, caller: Caller) -> Context:
-    """What became of the cards that are shown, how old the others are, how many wait in each project, and how many wait
-    that aren't shown: a fragment for the script.
+    """What became of the cards that are shown, how old the others are, how many wait in each project, and how many that
+    belong on this page of the list aren't shown: a fragment for the script.
     """
-    cards = request.GET.getlist("card")[: 2 * CARDS]
+    cards = request.GET.getlist("card")[: 4 * CARDS]
     shown = [card for card in cards if re.fullmatch(CardConverter.regex, card)]
     became = what_became_of(caller=caller, cards=shown)
     project = label_of(request)
-    waiting = waiting_cards(caller=caller, paging=Paging(limit=CARDS), project=project)
+    waiting = waiting_cards(caller=caller, paging=paging(request, CARDS), project=project)
     counts = count_waiting_by_project(caller=caller)
     return {
         "chips": chips_of(counts, project),

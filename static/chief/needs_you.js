@@ -7,7 +7,9 @@ const page = document.getElementById("needs-you");
 const queue = document.getElementById("queue");
 const fresh = document.getElementById("queue-new");
 
-const shown = () => (queue ? [...queue.children].map((each) => each.dataset.card) : []);
+// What is decided comes last: the server looks at no more than a few hundred.
+const shown = () => [":scope > .asks:not([data-ended])", ":scope > [data-gone], :scope > [data-ended]"]
+  .flatMap((which) => (queue ? [...queue.querySelectorAll(which)] : []).map((each) => each.dataset.card));
 const cardOf = (name) => (queue ? [...queue.children].find((each) => each.dataset.card === name) : null);
 const typedIn = (card) => [...card.querySelectorAll("textarea, input:not([type=hidden])")].some((field) => field.value !== field.defaultValue);
 const busy = (card) => card.matches(".htmx-request") || card.contains(document.activeElement) || typedIn(card);
@@ -92,7 +94,7 @@ fresh?.querySelector("a").addEventListener("click", async (event) => {
     first ??= mine;
   }
   fresh.hidden = true;
-  first?.querySelector("[data-item-link]")?.focus();
+  (first ?? queue).querySelector("[data-item-link]")?.focus();
 });
 
 // A decision answers with its card: the focus goes to what stands in the way, else to the next card's title.

@@ -272,8 +272,37 @@ def test_more_than_a_page_goes_on_behind_a_link(web_as: WebAs, relay: Caller, ri
     first = set(re.findall(r"Plan \d\d", content))
     assert len(first) == CARDS
     (more,) = re.findall(r'href="([^"]*)" rel="next"', content)
-    (last,) = set(re.findall(r"Plan \d\d", seen(client, "/" + html.unescape(more))))
+    second = seen(client, "/" + html.unescape(more))
+    (last,) = set(re.findall(r"Plan \d\d", second))
     assert first | {last} == {f"Plan {number:02}" for number in range(CARDS + 1)}
+
+
+def test_a_later_page_hears_of_what_belongs_on_it_and_is_come_back_to(
+    web_as: WebAs, relay: Caller, rita: User
+) -> None:
+    for number in range(CARDS + 3):
+        new_draft(relay, task("a"), workflow_id=f"w{number:02}")
+    client = web_as(rita)
+    (more,) = re.findall(r'href="([^"]*)" rel="next"', client.get("/").content.decode())
+    later = "/" + html.unescape(more)
+    content = client.get(later).content.decode()
+    cards = re.findall(r'<li class="asks" data-card="([^"]*)"', content)
+    assert cards == [f"draft:w{number}@1" for number in range(CARDS, CARDS + 3)]
+    (news,) = re.findall(r'data-news="([^"]*)"', content)
+    news = html.unescape(news) + "".join(f"&card={card}" for card in cards)
+    told = client.get(news).content.decode()
+    assert 'data-new="0"' in told
+    assert re.findall(r'data-age-of="([^"]*)"', told) == cards
+    new_draft(relay, task("a"), workflow_id="w99")
+    told = client.get(news).content.decode()
+    assert 'data-new="1"' in told
+    (came_from,) = {html.unescape(each) for each in re.findall(r'name="query" value="([^"]*)"', content)}
+    answer = decide(client, cards[0], decision="approved", query=came_from)
+    assert answer["Location"] == later
+    for card in (*cards[1:], "draft:w99@1"):
+        decide(client, card, decision="approved", query=came_from)
+    answer = client.get(later)
+    assert (answer.status_code, answer["Location"]) == (302, "/")
 
 
 def test_an_empty_page_teaches_how_the_first_plan_comes(
