@@ -86,7 +86,7 @@ fresh?.querySelector("a").addEventListener("click", async (event) => {
   if (!answer?.ok) { location.assign(there); return; }
   const told = new DOMParser().parseFromString(`<ol>${await answer.text()}</ol>`, "text/html");
   let first = null;
-  for (const card of told.querySelectorAll("ol > li")) {
+  for (const card of told.querySelectorAll("li[data-card]")) {
     if (cardOf(card.dataset.card)) continue;
     const mine = document.importNode(card, true);
     queue.append(mine);
