@@ -100,7 +100,13 @@ def links_on(html: str, address: str) -> list[str]:
 
 
 def _is_asked_for(name: str, value: str) -> bool:
-    return name.startswith("data-") and value.startswith("/") and not value.startswith("/static/")
+    # data-notes names where a form is sent to.
+    return (
+        name.startswith("data-")
+        and value.startswith("/")
+        and not value.startswith("/static/")
+        and name != "data-notes"
+    )
 
 
 def forms_on(html: str, address: str) -> list[Form]:

@@ -111,7 +111,8 @@ def german_pages(
         for address in ["/nowhere", *addresses(world), *steps]:
             answer = get(client, address)
             if answer.body.startswith("<!doctype html>") and not address.startswith("/v1"):
-                assert answer.status == (404 if address == "/nowhere" else 200), address
+                # 405: an action's address, loaded, is its page once more.
+                assert answer.status in ({404} if address == "/nowhere" else {200, 405}), address
                 yield address, answer.body
 
     return pages()
