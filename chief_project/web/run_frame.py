@@ -25,7 +25,8 @@ MOST_PAUSES = Paging(limit=1000)
 def frame_of(caller: Caller, run_id: str, tab: str) -> Context:
     """What the head, the bar and the tabs of every view need."""
     head = get_run_head(caller=caller, run_id=run_id)
-    amendments = list_amendments(caller=caller, paging=MOST_PAUSES, run_id=run_id).rows
+    found = list_amendments(caller=caller, paging=MOST_PAUSES, run_id=run_id)
+    amendments = found.rows
     run, at = head.run, now()
     pauses = [Span(each["created_at"], each["decided_at"], "amendment") for each in reversed(amendments)]
     spans = [*head.spans, *pauses]
@@ -33,7 +34,7 @@ def frame_of(caller: Caller, run_id: str, tab: str) -> Context:
         "table": head.rows,
         "reports": head.reports,
         "artifacts": head.artifacts,
-        "amendments": len(amendments),
+        "amendments": found.total,
         "questions": head.questions,
         "audit": head.entries,
     }

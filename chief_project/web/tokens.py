@@ -27,9 +27,11 @@ OF_PEOPLE = ("reviewer", "admin")
 def tokens_page(request: HttpRequest, caller: Caller, made: dict[str, Any] | None = None) -> dict[str, Any]:
     """Those in use, or with ``?revoked=1`` the others. ``made`` is a new one with its text: for the answer to its POST."""
     revoked = request.GET.get("revoked") == "1"
+    wanted = paging(request, LISTED)
     return {
         "section": "tokens",
-        "page": list_tokens(caller=caller, paging=paging(request, LISTED), revoked=revoked),
+        "page": list_tokens(caller=caller, paging=wanted, revoked=revoked),
+        "cursor": wanted.cursor,
         "revoked": revoked,
         "revoking": request.GET.get("revoke", ""),
         "owners": token_owners(caller=caller),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.translation import ngettext
@@ -107,7 +108,7 @@ def runs_page(request: HttpRequest, caller: Caller, workflow_id: str) -> Context
     runs = runs_of_workflow(caller=caller, workflow_id=workflow_id, paging=paging(request, LISTED))
     return frame_of(review, caller, "runs") | {
         "runs": runs,
-        "register_url": request.build_absolute_uri(f"/v1/workflows/{workflow_id}/runs"),
+        "register_url": f"{settings.CHIEF_URL}/v1/workflows/{workflow_id}/runs",
     }
 
 

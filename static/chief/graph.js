@@ -342,8 +342,6 @@ export function refresh(text) {
   return true;
 }
 
-document.addEventListener("chief:graph", (event) => refresh(event.detail.svg));
-
 // -- First paint -----------------------------------------------------------------------------------------------------
 
 const PLACE = "chief.graph";

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -17,6 +18,7 @@ from chief_project.shared.clock import now
 from chief_project.shared.models import ApiToken, AuditEntry, User
 from chief_project.shared.principals import caller_of_token
 from chief_project.web.connect import lines_for
+from chief_project.web.tokens import LISTED
 
 pytestmark = pytest.mark.django_db
 WebAs = Callable[..., Client]
@@ -171,6 +173,21 @@ def test_no_cursor_is_the_beginning(web_as: WebAs, owner: User, make_token: Call
     web = web_as(owner)
     assert web.get("/tokens", {"cursor": ""}).content.count(b"data-list-item") == 1
     assert web.get("/tokens", {"cursor": "nonsense"}).status_code == 422
+
+
+def test_a_token_on_a_later_page_is_revoked_there_without_scripts(
+    web_as: WebAs, owner: User, make_token: Callable[..., str]
+) -> None:
+    make_token("harness", name="the first")
+    for number in range(LISTED):
+        make_token("harness", name=f"later {number}")
+    web = web_as(owner)
+    (older,) = re.findall(r'rel="next" href="([^"]*)"', web.get("/tokens").content.decode())
+    page = web.get(html.unescape(older)).content.decode()
+    (asking,) = re.findall(r'<a class="btn btn--sm btn--danger" href="([^"]*)"', page)
+    asked = web.get(html.unescape(asking)).content.decode()
+    assert "Revoke the first?" in asked
+    assert re.search(r"<dialog[^>]* open>", asked)
 
 
 # -- The lines to paste ----------------------------------------------------------------------------

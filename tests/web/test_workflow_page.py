@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -560,7 +561,7 @@ def test_its_runs_are_listed_or_how_one_begins(web_as: WebAs, reviewer: Caller, 
     web = web_as(vic)
     assert "A draft can’t run." in said(web, "/runs")
     approve_workflow(caller=reviewer, workflow_id="w")
-    assert "curl -X POST http://testserver/v1/workflows/w/runs" in said(web, "/runs")
+    assert f"curl -X POST {settings.CHIEF_URL}/v1/workflows/w/runs" in said(web, "/runs")
     register_run(caller=reviewer, workflow_id="w", run_id="r1")
     report(reviewer, "a", "completed", criteria_met={"c1": "yes"})
     text = said(web, "/runs")
