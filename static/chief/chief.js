@@ -124,7 +124,8 @@ document.addEventListener("htmx:afterSettle", ({ target: panel }) => {
   if (!held || panel.id !== "panel") return;
   const twin = [...panel.querySelectorAll(held.tagName)].find((each) => nameOf(each) === nameOf(held) && visible(each));
   held = null;
-  if (panel.contains(document.activeElement)) return; // by its id, htmx has found it
+  // Found by its id by htmx, or moved on by a key meanwhile.
+  if (document.activeElement && document.activeElement !== document.body) return;
   if (!twin) panel.tabIndex = -1;
   (twin || panel).focus({ preventScroll: true });
 });

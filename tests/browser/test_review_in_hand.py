@@ -80,6 +80,7 @@ def test_on_a_phone_any_two_revisions_are_chosen_and_compared(page_of: PageOf, h
 def test_the_projects_counts_follow_the_decisions(page_of: PageOf, site: Site, harness: Harness) -> None:
     first = a_plan(harness, "First of the orchard", project="orchard")
     a_plan(harness, "Second of the orchard", project="orchard")
+    a_plan(harness, "Of the yard", project="yard")
     page = page_of()
     page.goto("/")
     chip = page.get_by_role("navigation", name="Projects").get_by_role("link", name="orchard")
