@@ -14,7 +14,7 @@ from chief_project.web.graph import scene
 @pytest.fixture(autouse=True)
 def _drawings_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page goes without its picture rather than be late; here it has one, however busy the machine is."""
-    monkeypatch.setattr(scene, "LIMIT", 120.0)
+    monkeypatch.setattr(scene, "LIMIT", 10.0)
 
 
 @pytest.fixture
