@@ -120,11 +120,12 @@ let held = null;
 document.addEventListener("htmx:beforeSwap", ({ detail: { target, shouldSwap } }) => {
   held = shouldSwap && target.id === "panel" && target.contains(document.activeElement) ? document.activeElement : null;
 });
-document.addEventListener("htmx:afterSettle", ({ target: panel }) => {
+// At once, and not when it has settled: a key pressed in between would go to another place than the next one.
+document.addEventListener("htmx:afterSwap", ({ target: panel }) => {
   if (!held || panel.id !== "panel") return;
   const twin = [...panel.querySelectorAll(held.tagName)].find((each) => nameOf(each) === nameOf(held) && visible(each));
   held = null;
-  // Found by its id by htmx, or moved on by a key meanwhile.
+  // By its id, htmx has found it.
   if (document.activeElement && document.activeElement !== document.body) return;
   if (!twin) panel.tabIndex = -1;
   (twin || panel).focus({ preventScroll: true });

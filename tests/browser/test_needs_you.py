@@ -137,9 +137,11 @@ def test_the_list_of_workflows_is_kept_to_what_is_typed(page_of: PageOf, harness
     expect(page.get_by_role("link", name="Count the swallows")).to_be_visible()
     page.get_by_label("Project").select_option(label="birds (2)")
     expect(page).to_have_url(re.compile(r"[?&]project=birds"))
-    page.go_back()
+    with page.expect_event("load"):  # what one goes back to is asked for anew
+        page.go_back()
     expect(page).not_to_have_url(re.compile(r"[?&]project=birds"))
-    page.go_back()
+    with page.expect_event("load"):
+        page.go_back()
     expect(page).to_have_url(re.compile(r"[?&]q=swif"))
     expect(page.get_by_role("link", name="Count the swifts")).to_be_visible()
     expect(page.get_by_role("link", name="Count the swallows")).to_have_count(0)
