@@ -22,8 +22,15 @@ function keep() {
   try { localStorage.setItem(key(), JSON.stringify({ at: Date.now(), fields })); } catch { /* full */ }
 }
 
+/** A plain submit, without htmx: what it sent is let go when the next page says that it was taken (chief.js). */
+function send() {
+  leaving = true;
+  try { sessionStorage.setItem("chief.sent", JSON.stringify([key()])); } catch { /* private */ }
+}
+
 function offer() {
-  if (!form() || "changed" in form().dataset || "refused" in document.body.dataset) return;
+  if (form() && "changed" in form().dataset) { keep(); return; } // it was sent to be shown again, and isn't saved
+  if (!form() || "refused" in document.body.dataset) return;
   let kept = null;
   try { kept = JSON.parse(localStorage.getItem(key()) || "null"); } catch { /* not ours */ }
   if (!kept || Date.now() - kept.at > WEEK) return;
@@ -44,7 +51,7 @@ function offer() {
     add("csrfmiddlewaretoken", form().elements.csrfmiddlewaretoken.value);
     back.hidden = true;
     document.body.append(back);
-    leaving = true;
+    send();
     back.submit();
   });
 }
@@ -58,7 +65,7 @@ document.addEventListener("input", (event) => {
 });
 window.addEventListener("pagehide", keep);
 window.addEventListener("beforeunload", (event) => { if (!leaving && changed()) event.preventDefault(); });
-document.addEventListener("submit", (event) => { if (event.target === form() && !event.defaultPrevented) leaving = true; });
+document.addEventListener("submit", (event) => { if (event.target === form() && !event.defaultPrevented) send(); });
 document.addEventListener("click", (event) => { if (event.target.closest("[data-discard]")) { forget(); leaving = true; } });
 document.addEventListener("htmx:beforeOnLoad", (event) => {
   if (event.detail.xhr.getResponseHeader("HX-Redirect") && event.detail.requestConfig.elt === form()) {

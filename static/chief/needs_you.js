@@ -53,13 +53,15 @@ async function look() {
 
 async function ask() {
   const url = new URL(page.dataset.news, location.href);
-  for (const card of shown()) url.searchParams.append("card", card);
+  const asked = shown();
+  for (const card of asked) url.searchParams.append("card", card);
   let text = "";
   try {
     const answer = await fetch(url, { headers: { "HX-Request": "true" }, cache: "no-store" });
     if (!answer.ok || answer.status === 204) return;
     text = await answer.text();
   } catch { return; }
+  if (shown().join() !== asked.join()) { again = true; return; } // cards came or went meanwhile: what it says of them is old
   const told = new DOMParser().parseFromString(text, "text/html");
   for (const gone of told.querySelectorAll("li[data-gone]")) {
     const card = cardOf(gone.dataset.card);

@@ -33,6 +33,7 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 PATIENCE = 40_000  # milliseconds, for a busy machine
+LATENCY = int(os.environ.get("CHIEF_TEST_LATENCY", "0"))  # milliseconds, for every answer, with nothing kept
 HEIGHTS = {1440: 900, 768: 1024, 360: 740}
 
 
@@ -112,6 +113,20 @@ def a_context(
     context.set_default_timeout(PATIENCE)
     context.set_default_navigation_timeout(2 * PATIENCE)
     return context
+
+
+def a_page(context: BrowserContext) -> Page:
+    """A page of ``context``, at the end of a long line if ``CHIEF_TEST_LATENCY`` says so: scripts come late then."""
+    page = context.new_page()
+    if LATENCY:
+        line = context.new_cdp_session(page)
+        line.send("Network.enable")
+        line.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        line.send(
+            "Network.emulateNetworkConditions",
+            {"offline": False, "latency": LATENCY, "downloadThroughput": -1, "uploadThroughput": -1},
+        )
+    return page
 
 
 def press(page: Page, *keys: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser.browsers import CHROMIUM, WHERE_FROM, Watch, a_browser, a_context, sign_in
+from tests.browser.browsers import CHROMIUM, WHERE_FROM, Watch, a_browser, a_context, a_page, sign_in
 from tests.browser.places import Places
 from tests.browser.sites import Harness, Site
 from tests.servers import a_server
@@ -80,7 +80,7 @@ class Contexts:
                 site.cookies[username] = self._cookies(site, username)
             context.add_cookies(site.cookies[username])
         self._opened.append((context, Watch(context, site.url)))
-        return context.new_page()
+        return a_page(context)
 
     def kept(self, site: Site, **options: Any) -> Page:
         """The same page for the same ``options``: its browser has the site's files already."""

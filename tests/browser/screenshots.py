@@ -21,7 +21,7 @@ from pathlib import Path
 import django
 from playwright.sync_api import Browser, Page
 
-from tests.browser.browsers import CHROMIUM, HEIGHTS, WHERE_FROM, Watch, a_browser, a_context, sign_in
+from tests.browser.browsers import CHROMIUM, HEIGHTS, WHERE_FROM, Watch, a_browser, a_context, press, sign_in
 from tests.browser.places import Places, names
 from tests.browser.sites import Site
 from tests.plans import task
@@ -120,7 +120,7 @@ def pages(camera: Camera, browser: Browser, only: list[str]) -> None:
         for name in wanted("refused-not-found"):
             camera.visit(page, name, "/workflows/wf_nobody")
         acts: dict[str, Callable[[Page], object]] = {
-            "keys-dialog": lambda there: there.keyboard.press("?"),
+            "keys-dialog": lambda there: press(there, "?"),
             "refused-moved-on": partial(_moved_on, demo),
             "refused-decided": partial(_decided, demo),
             "tokens-made": _made_a_token,

@@ -37,7 +37,7 @@ def tab_to(page: Page, name: str, *, at_most: int = 60) -> None:
     for _ in range(at_most):
         if focused(page).startswith(name):
             return
-        page.keyboard.press("Tab")
+        press(page, "Tab")
     raise AssertionError(f"{name!r} can't be reached by Tab; the focus is on {focused(page)!r}")
 
 
@@ -52,20 +52,20 @@ def test_a_plan_of_forty_steps_is_reviewed_without_a_mouse(page_of: PageOf, harn
     read: list[str] = []
     for _ in range(STEPS):
         before = page.url
-        page.keyboard.press("]")
+        press(page, "]")
         expect(page).not_to_have_url(before)
         read.append(page.url.rpartition("step=")[2])
         expect(panel.locator(".panel-id")).to_contain_text(read[-1])
     assert sorted(read) == sorted(str(step["id"]) for step in steps)
 
     # A note on the last one, sent by keys; then the plan goes back.
-    page.keyboard.press("n")
+    press(page, "n")
     page.keyboard.type("Say how this is undone.")
-    page.keyboard.press("Control+Enter")
+    press(page, "Control+Enter")
     expect(panel.locator(".msg-body", has_text="Say how this is undone.")).to_be_visible()
     press(page, "Escape", "r")
     expect(page.get_by_role("button", name="Send back with 1 note")).to_be_focused()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.locator("main")).to_contain_text("Sent back by owner")
     draft = harness.get(f"/workflows/{workflow_id}")
     assert draft["review"]["state"] == "sent_back"
@@ -80,7 +80,7 @@ def test_a_plan_of_forty_steps_is_reviewed_without_a_mouse(page_of: PageOf, harn
     press(page, "a")
     expect(page.get_by_role("button", name="Approve revision 2")).to_be_focused()
     assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.locator(".facts")).to_contain_text("Approved, version 1")
     assert harness.get(f"/workflows/{workflow_id}")["status"] == "approved"
 
@@ -88,13 +88,13 @@ def test_a_plan_of_forty_steps_is_reviewed_without_a_mouse(page_of: PageOf, harn
 def test_the_keys_are_listed_and_the_list_is_left_again(page_of: PageOf) -> None:
     page = page_of()
     page.goto("/keys")
-    page.keyboard.press("?")
+    press(page, "?")
     listed = page.get_by_role("dialog", name="Keys")
     expect(listed).to_be_visible()
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(listed).to_be_hidden()
-    page.keyboard.press("g")
-    page.keyboard.press("w")
+    press(page, "g")
+    press(page, "w")
     expect(page).to_have_url(re.compile("/workflows$"))
 
 
@@ -102,7 +102,7 @@ def test_a_key_typed_into_a_field_is_only_text(page_of: PageOf, harness: Harness
     workflow_id = harness.plan("Only text", [task("one")])
     page = page_of()
     page.goto(f"/workflows/{workflow_id}")
-    page.keyboard.press("n")
+    press(page, "n")
     page.keyboard.type("approve? no: ar 123 ]]")
     expect(page.get_by_label("Note on the plan")).to_have_value("approve? no: ar 123 ]]")
     assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"
@@ -119,7 +119,7 @@ def test_a_step_named_like_a_key_is_not_meant_by_it(
         page.goto(f"/runs/{run_id}/{tab}")
         expect(page.get_by_role("main").get_by_role("link", name="a", exact=True).first).to_be_visible()
         for key in ("a", "r"):
-            page.keyboard.press(key)
+            press(page, key)
             expect(page.locator(".is-armed")).to_have_count(0)
 
 
@@ -127,9 +127,9 @@ def test_the_first_tab_stop_skips_to_the_content(page_of: PageOf, harness: Harne
     workflow_id = harness.plan("Skip", [task("one"), parallel("many", ["two"]), task("two")])
     page = page_of()
     page.goto(f"/workflows/{workflow_id}")
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     assert focused(page) == "Skip to content"
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     tab_to(page, "Approve revision 1")
 
 
@@ -155,7 +155,7 @@ def test_the_focus_is_seen_wherever_tab_leads(name: str, places: Places, reading
     page.goto(places.path(name))
     stops = []
     while len(stops) < 45:
-        page.keyboard.press("Tab")
+        press(page, "Tab")
         where = page.evaluate(FOCUS)
         if where is None:
             break

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Dialog, Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.sites import Harness
 from tests.plans import task
@@ -38,7 +39,7 @@ def tab_to(page: Page, field_id: str) -> None:
     for _ in range(60):
         if field.evaluate("each => each === document.activeElement"):
             return
-        page.keyboard.press("Tab")
+        press(page, "Tab")
     raise AssertionError(f"{field_id} can't be reached by Tab")
 
 
@@ -101,27 +102,27 @@ def test_inputs_are_written_by_keyboard_with_their_problems_at_the_row(
     keys = page.keyboard
     page.locator("#f-add-inputs").focus()
     for name, value in (("place", "the shed"), ("place", "5")):
-        keys.press("Enter")
+        press(page, "Enter")
         expect(page.locator("input[id^=f-inputs-]").last).to_be_focused()
         keys.type(name)
-        keys.press("Tab")
-        keys.press("Tab")
+        press(page, "Tab")
+        press(page, "Tab")
         keys.type(value)
         for _ in range(2):
-            keys.press("Tab")
+            press(page, "Tab")
         expect(page.locator("#f-add-inputs")).to_be_focused()
     expect(page.locator("#e-inputs-1-name")).to_contain_text("stands twice")
     expect(page.locator("#f-inputs-1-name")).to_have_attribute("aria-invalid", "true")
     page.locator("#f-inputs-1-name").focus()
-    keys.press("Control+a")
+    press(page, "Control+a")
     keys.type("rows")
-    keys.press("Tab")
+    press(page, "Tab")
     keys.type("J")
     expect(page.locator("#f-inputs-1-kind")).to_have_value("json")
     expect(page.locator("#problems")).to_contain_text("Nothing is wrong")
     page.get_by_role("button", name="Inputs: take out 1").press("Enter")
     expect(page.locator("#f-add-inputs")).to_be_focused()
-    keys.press("Control+Enter")
+    press(page, "Control+Enter")
     expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
     assert harness.get(f"/workflows/{workflow_id}")["steps"][0]["inputs"] == {"rows": 5}
 
@@ -134,8 +135,8 @@ def test_a_step_of_a_long_plan_is_found_and_opened(page_of: PageOf, harness: Har
     page.get_by_role("button", name="Later steps").click()
     expect(page.locator("#ed-scroll .ed-line").first).to_contain_text("s300")
     expect(page.locator("#f-id")).to_have_value("s250")
-    page.keyboard.press("Escape")
-    page.keyboard.press("/")
+    press(page, "Escape")
+    press(page, "/")
     expect(page.locator("#f-sought")).to_be_focused()
     page.keyboard.type("part 41")
     expect(page.locator("#ed-scroll .ed-line")).to_have_count(11)
@@ -174,12 +175,35 @@ def test_leaving_warns_and_what_was_typed_comes_back(page_of: PageOf, harness: H
     expect(page.locator(".ed-lines")).to_contain_text("Plant peas instead")
     page.get_by_role("button", name="Save as a revision").click()
     expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
+    page.wait_for_load_state()
     assert [step["goal"] for step in harness.get(f"/workflows/{workflow_id}")["steps"]][1:3] == [
         "Plant peas instead",
         "Put up sticks",
     ]
     page.goto(f"/workflows/{workflow_id}/edit")
     expect(page.locator("#editor")).to_be_visible()
+    expect(page.locator("[data-kept]")).to_be_hidden()
+
+
+def test_what_was_brought_back_and_saved_before_the_scripts_came_is_not_offered_again(
+    page_of: PageOf, harness: Harness, allow: Allow
+) -> None:
+    workflow_id = a_draft(harness, "Saved at once")
+    page = page_of("reviewer")
+    allow(page, "ERR_FAILED")
+    open_step(page, workflow_id, "plant")
+    page.fill("#f-goal", "Plant beans instead")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("/workflows")
+    page.goto(f"/workflows/{workflow_id}/edit")
+    page.route("**/*.js", lambda route: route.abort())
+    page.get_by_role("button", name="Bring them back").click()
+    expect(page.locator(".ed-lines")).to_contain_text("Plant beans instead")
+    page.unroute("**/*.js")
+    page.get_by_role("button", name="Save as a revision").click()
+    expect(page).to_have_url(re.compile(f"/workflows/{workflow_id}$"))
+    page.wait_for_load_state()
+    page.goto(f"/workflows/{workflow_id}/edit")
     expect(page.locator("[data-kept]")).to_be_hidden()
 
 
@@ -210,18 +234,18 @@ def test_a_plan_is_written_by_keyboard_alone(page_of: PageOf, harness: Harness) 
     keys = page.keyboard
     tab_to(page, "f-title")
     keys.type("By hand alone")
-    keys.press("Escape")
-    keys.press("j")
-    keys.press("j")
-    keys.press("Enter")
+    press(page, "Escape")
+    press(page, "j")
+    press(page, "j")
+    press(page, "Enter")
     expect(page.get_by_role("heading", name="Step 1 of 1")).to_be_focused()
     tab_to(page, "f-goal")
     keys.type("The bed is dug")
     tab_to(page, "f-add-criteria")
-    keys.press("Enter")
+    press(page, "Enter")
     expect(page.locator("#f-criteria-0")).to_be_focused()
     keys.type("two spades deep")
-    keys.press("Control+Enter")
+    press(page, "Control+Enter")
     expect(page).to_have_url(MADE)
     expect(page.get_by_role("heading", name="By hand alone")).to_be_visible()
     made = harness.get(f"/workflows/{page.url.rpartition('/')[2]}")

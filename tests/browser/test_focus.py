@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.sites import Harness
 from tests.plans import task
@@ -14,7 +15,7 @@ def enter(page: Page, name: str, role: str = "link") -> None:
     (
         panel.get_by_role("link", name=name) if role == "link" else panel.get_by_role("button", name=name)
     ).focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
 
 
 def test_the_focus_stays_in_the_panel_of_a_plan(page_of: PageOf, harness: Harness) -> None:
@@ -31,7 +32,7 @@ def test_the_focus_stays_in_the_panel_of_a_plan(page_of: PageOf, harness: Harnes
     enter(page, "Next step")
     expect(panel.get_by_role("heading", name="Sow")).to_be_visible()
     expect(panel.get_by_role("link", name="Next step")).to_be_focused()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(panel.get_by_role("heading", name="Water the bed")).to_be_visible()
     expect(panel).to_be_focused()  # there is no next one
 
@@ -41,7 +42,7 @@ def test_the_focus_stays_in_the_panel_of_a_plan(page_of: PageOf, harness: Harnes
     expect(panel.get_by_role("button", name="Add note")).to_be_focused()
 
     page.get_by_label("Note on this step").fill("And every morning.")
-    page.keyboard.press("Control+Enter")
+    press(page, "Control+Enter")
     expect(panel.locator(".msg-body", has_text="And every morning.")).to_be_visible()
     expect(page.get_by_label("Note on this step")).to_be_focused()
 

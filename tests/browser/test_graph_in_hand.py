@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.sites import Harness
 from tests.plans import loop, task
@@ -77,39 +78,39 @@ def test_back_and_forward_go_through_what_was_selected(page: Page) -> None:
 
 def test_keys_zoom_and_fit_and_the_arrows_walk(page: Page) -> None:
     shown = page.locator("[data-zoom]")
-    page.keyboard.press("+")
+    press(page, "+")
     expect(shown).to_have_text("125 %")
-    page.keyboard.press("-")
+    press(page, "-")
     expect(shown).to_have_text("100 %")
-    page.keyboard.press("+")
+    press(page, "+")
     expect(shown).to_have_text("125 %")
-    page.keyboard.press("0")
+    press(page, "0")
     expect(shown).to_have_text(re.compile(r"^(100|\d\d) %$"))
     page.locator(box(page, "again")).focus()
-    page.keyboard.press("ArrowDown")
+    press(page, "ArrowDown")
     assert page.evaluate("document.activeElement.dataset.id") in {"read", "mend", "end"}
 
 
 def test_finding_counts_goes_on_and_leaves_no_trace(page: Page) -> None:
-    page.keyboard.press("/")
+    press(page, "/")
     page.keyboard.type("shelf")
     expect(page.locator(".is-found")).to_have_count(4)
     expect(page.locator("#said")).to_contain_text("4")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     first = page.locator(".is-at").get_attribute("data-id")
     assert first
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.locator(".is-at")).not_to_have_attribute("data-id", first)
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(page.locator(".is-found")).to_have_count(0)
-    page.keyboard.press("/")
+    press(page, "/")
     page.keyboard.type("nowhere")
     expect(page.locator("#said")).to_have_text("Nothing found")
 
 
 def test_a_newer_drawing_moves_neither_scroll_nor_zoom_nor_selection_nor_focus(page: Page) -> None:
-    page.keyboard.press("+")
-    page.keyboard.press("+")
+    press(page, "+")
+    press(page, "+")
     page.locator(box(page, "read")).click()
     expect(page.locator("#panel")).to_contain_text("Read what was copied")
     page.locator(box(page, "end")).focus()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.sites import Harness
 from tests.browser.test_whole_story import card
@@ -61,15 +62,15 @@ def test_after_a_decision_the_focus_goes_on_to_the_next_card(page_of: PageOf, ha
     page = page_of()
     page.goto("/?project=kitchen")
     before = page.title()
-    page.keyboard.press("j")
+    press(page, "j")
     expect(page.get_by_role("link", name="Wash the cups")).to_be_focused()
-    page.keyboard.press("a")
+    press(page, "a")
     expect(card(page, "Wash the cups").get_by_role("button", name="Approve revision 1")).to_be_focused()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(card(page, "Wash the cups")).to_contain_text("Approved by you")
     expect(page.get_by_role("link", name="Dry the cups")).to_be_focused()
-    page.keyboard.press("r")
-    page.keyboard.press("Enter")
+    press(page, "r")
+    press(page, "Enter")
     expect(card(page, "Dry the cups")).to_contain_text("Sent back by you")
     expect(page.get_by_role("link", name="Stack the cups")).to_be_focused()
     waiting = re.findall(r"\((\d+)\)", before)

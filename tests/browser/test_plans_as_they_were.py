@@ -25,7 +25,7 @@ def test_a_revision_is_reached_and_read_by_keys(page_of: PageOf, harness: Harnes
     expect(page).to_have_url(re.compile("/history$"))
     press(page, "j", "j")
     expect(page.get_by_role("link", name="Revision 1")).to_be_focused()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page).to_have_url(re.compile("/plans/r1$"))
     expect(page.locator("#panel")).to_contain_text("Revision 1 of 2")
     press(page, "]")
@@ -39,7 +39,7 @@ def test_a_revision_is_reached_and_read_by_keys(page_of: PageOf, harness: Harnes
     press(page, "2")
     expect(page).to_have_url(re.compile(r"/plans/r1/outline"))
     press(page, "a", "r", "n")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_text("Not what would be approved: that is revision 2.")).to_be_visible()
     assert harness.get(f"/workflows/{workflow_id}")["status"] == "draft"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.sites import Harness, Site
 from tests.plans import loop, parallel, task
@@ -54,12 +55,12 @@ def test_whoever_wants_it_so_decides_without_the_note(page_of: PageOf, harness: 
     page = page_of()
     page.goto(f"/workflows/{workflow_id}")
     page.get_by_label("Note on the plan").fill("Never mind.")
-    page.keyboard.press("Escape")
-    page.keyboard.press("a")
-    page.keyboard.press("Enter")
+    press(page, "Escape")
+    press(page, "a")
+    press(page, "Enter")
     expect(page.get_by_role("alert").get_by_role("link")).to_have_text(["the whole plan"])
     assert decided(harness, workflow_id) == "waiting"
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_text("Approved, version 1")).to_be_visible()
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.sites import Harness
 from tests.plans import parallel, task
@@ -94,22 +95,22 @@ def test_it_is_zoomed_by_keys(page_of: PageOf, run_id: str) -> None:
     page = page_of()
     page.goto(f"/runs/{run_id}/timeline")
     for _ in range(4):
-        page.keyboard.press("j")
+        press(page, "j")
         if page.evaluate("document.activeElement.textContent") == "lay":
             break
-    page.keyboard.press("z")
+    press(page, "z")
     expect(page).to_have_url(re.compile(r"to="))
     expect(page.locator('[data-row="lay"]')).to_be_visible()
-    page.keyboard.press("]")
+    press(page, "]")
     expect(page).to_have_url(re.compile(r"from="))
-    page.keyboard.press("[")
+    press(page, "[")
     expect(page).not_to_have_url(re.compile(r"from="))
-    page.keyboard.press("0")
+    press(page, "0")
     expect(page).to_have_url(re.compile(r"timeline#when$"))
     expect(page.locator('[data-key="0"]')).to_have_count(0)
-    page.keyboard.press("+")
+    press(page, "+")
     expect(page).to_have_url(re.compile(r"from="))
-    page.keyboard.press("-")
+    press(page, "-")
     expect(page).to_have_url(re.compile(r"timeline"))
 
 
@@ -119,7 +120,7 @@ def test_without_scripts_a_part_of_the_axis_and_a_bar_lead_to_their_time(
     page = page_of(java_script_enabled=False)
     page.goto(f"/runs/{run_id}/timeline")
     page.locator(".tl-stretch").first.focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page).to_have_url(re.compile(r"(from|to)="))
     page.get_by_role("link", name="Whole run").click()
     page.locator('[data-row="lay"] .tl-bar').first.click(force=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.browsers import press
 from tests.browser.conftest import PageOf
 from tests.browser.sites import Harness, Site
 from tests.plans import parallel, task
@@ -52,9 +53,9 @@ def test_both_ends_of_a_head_stay_in_sight_however_it_is_scrolled_and_zoomed(pag
     for left in (0, 200, 100_000):
         scroll_to(page, left)
         assert page.evaluate(HEADS) == [True, True], left
-    page.keyboard.press("+")
+    press(page, "+")
     assert page.evaluate(HEADS) == [True, True]
-    page.keyboard.press("0")
+    press(page, "0")
     assert page.locator("svg.graph :is(.g-near, .g-far)[transform]").count() == 0, "all of it is in sight"
 
 
@@ -76,17 +77,17 @@ def test_a_branch_that_is_asked_for_is_in_sight_and_stays_chosen_when_news_come(
 def test_from_far_away_states_are_shown_large_instead_of_words_that_nobody_can_read(page: Page) -> None:
     goal = page.locator('svg.graph a[data-id="read/inst_03/sum"] .g-title').first
     icon = page.locator('svg.graph a[data-id="read/inst_03/sum"] > .g-ico > use')
-    page.keyboard.press("0")
+    press(page, "0")
     while page.locator("svg.graph.graph--far").count() == 0:
         expect(goal).to_be_visible()
         before = icon.bounding_box()
-        page.keyboard.press("-")
+        press(page, "-")
     expect(goal).to_be_hidden()
     after = icon.bounding_box()
     assert before is not None
     assert after is not None
     assert after["width"] > before["width"] * 1.5
-    page.keyboard.press("+")
+    press(page, "+")
     expect(goal).to_be_visible()
 
 
@@ -106,6 +107,6 @@ def test_an_amendments_drawing_is_zoomed_and_fitted_and_begins_at_what_changes(
     page.get_by_role("button", name="Fit to window").click()
     expect(shown).not_to_have_text("100 %")
     here = page.url
-    page.keyboard.press("]")
-    page.keyboard.press("+")
+    press(page, "]")
+    press(page, "+")
     assert page.url == here, "no step is shown here, so none is gone to"

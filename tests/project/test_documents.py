@@ -46,3 +46,13 @@ def test_every_route_that_the_readme_calls_is_there():
     called = re.findall(r"(?:^|`)(?:say |curl -sS \$V1/)\"?([\w/-]+)", README, re.MULTILINE)
     assert len(called) > 12
     assert [path for path in called if resolve(f"/v1/{path}").func is no_route] == []
+
+
+def test_no_browser_test_presses_a_key_that_may_come_before_the_scripts():
+    """A key that comes before the page's scripts is lost, so a test's keys go through ``press``, which waits."""
+    pressed = [
+        path.name
+        for path in (ROOT / "tests" / "browser").glob("*.py")
+        if re.search(r"\b(?:keyboard|keys)\.(?:press|down)\(", path.read_text())
+    ]
+    assert pressed == ["browsers.py"]
