@@ -154,6 +154,11 @@ def test_what_is_not_there_and_what_has_no_role_are_pages_too(web_as: Web, rita:
     answer = web.get("/sample/gone")
     assert answer.status_code == 404
     assert b"was deleted, or the address is not whole" in answer.content
+    answer = web.get("/workflows/wf_nobody", headers={"Accept-Language": "de"})
+    assert answer.status_code == 404
+    words = answer.content.decode()
+    assert "wurde gelöscht" in words  # the reader's own language first, then what the service says
+    assert '<p class="muted" lang="en">there is no workflow &#x27;wf_nobody&#x27;' in words
     assert web.post("/sample/gone/approved").status_code == 303  # the action itself knows better
     set_role(caller=admin, user_id=rita.pk, role=None)
     answer = web.get("/sample/a")
