@@ -53,6 +53,24 @@ function forget(form) {
   for (const field of form.elements) if (keeps(field)) store.removeItem(keyOf(field));
 }
 
+const here = () => location.href.split("#")[0];
+
+/** A plain submit, without htmx: what is kept under `keys` is let go when the page that follows says that it was taken. */
+function sending(keys) {
+  try { sessionStorage.setItem("chief.sent", JSON.stringify({ keys, from: here() })); } catch { /* private */ }
+}
+
+/** What the submit before this page sent. A page that was come to otherwise, after a server stumbled, is no answer. */
+function sent() {
+  let last = null;
+  try {
+    last = JSON.parse(sessionStorage.getItem("chief.sent") || "null");
+    sessionStorage.removeItem("chief.sent");
+  } catch { /* private */ }
+  const back = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+  return last && !back && document.referrer === last.from ? last.keys : [];
+}
+
 function forgetAll() {
   if (!store) return;
   for (const key of Object.keys(store)) if (key.startsWith(KEPT)) store.removeItem(key);
@@ -65,18 +83,14 @@ if (store) {
     if (field.value === field.defaultValue || field.value === "") store.removeItem(keyOf(field));
     else { try { store.setItem(keyOf(field), JSON.stringify({ text: field.value, at: Date.now() })); } catch { /* full */ } }
   });
-  // A plain submit: what it sent is let go when the next page says that it was taken.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.matches("[data-forget]")) { forgetAll(); return; }
     if (window.htmx && form.matches("[hx-post]")) return; // its answer tells, below
-    const keys = [...form.elements].filter(keeps).map(keyOf);
-    try { sessionStorage.setItem("chief.sent", JSON.stringify(keys)); } catch { /* private */ }
+    sending([...form.elements].filter(keeps).map(keyOf));
   });
-  const sent = (() => { try { return JSON.parse(sessionStorage.getItem("chief.sent") || "[]"); } catch { return []; } })();
   const taken = !("refused" in document.body.dataset);
-  if (sent.length && taken) for (const key of sent) store.removeItem(key);
-  try { sessionStorage.removeItem("chief.sent"); } catch { /* private */ }
+  for (const key of sent()) if (taken) store.removeItem(key);
   restore(document);
   // One by htmx: before the answer comes in, for the same form may stand in it again.
   document.addEventListener("htmx:beforeSwap", (event) => {
@@ -213,4 +227,4 @@ document.addEventListener("keydown", (event) => {
 // A refusal is read first.
 document.querySelector("[data-focus]")?.focus({ preventScroll: false });
 
-export { said, inField, restore, unsent };
+export { said, inField, restore, sending, unsent };

@@ -1,5 +1,5 @@
 // The plan editor beside its forms: what is typed outlives the page, problems stand at their fields, nothing jumps.
-import { said } from "./chief.js";
+import { said, sending } from "./chief.js";
 
 const form = () => document.getElementById("editor");
 const PREFIX = "chief.kept:editor:"; // signing out forgets everything below chief.kept
@@ -22,11 +22,7 @@ function keep() {
   try { localStorage.setItem(key(), JSON.stringify({ at: Date.now(), fields })); } catch { /* full */ }
 }
 
-/** A plain submit, without htmx: what it sent is let go when the next page says that it was taken (chief.js). */
-function send() {
-  leaving = true;
-  try { sessionStorage.setItem("chief.sent", JSON.stringify([key()])); } catch { /* private */ }
-}
+function send() { leaving = true; sending([key()]); }
 
 function offer() {
   if (form() && "changed" in form().dataset) { keep(); return; } // it was sent to be shown again, and isn't saved

@@ -6,6 +6,17 @@ const POLL = 2_000;
 const RETRY = 1_000;
 const STREAM_AGAIN = 60_000;
 
+/** `act`, never twice at once: asked for while it is at work, it begins once more when it is through. */
+export function oneAtATime(act) {
+  let working = false, again = false;
+  return async () => {
+    again = true;
+    if (working) return;
+    working = true;
+    try { while (again) { again = false; await act(); } } finally { working = false; }
+  };
+}
+
 // -- Following -------------------------------------------------------------------------------------------------------
 
 /**

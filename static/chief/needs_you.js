@@ -1,6 +1,6 @@
 // Needs you, kept true while it is looked at: a card that someone else decided says so in its place, unless something
 // is being typed into it; what is new waits behind a button. Nothing that is looked at moves.
-import { onNews } from "./live.js";
+import { onNews, oneAtATime } from "./live.js";
 
 const MINUTE = 60_000;
 const page = document.getElementById("needs-you");
@@ -42,16 +42,7 @@ async function renew(card) {
   window.htmx?.process(mine);
 }
 
-let asking = false;
-let again = false;
-async function look() {
-  if (asking) { again = true; return; }
-  asking = true;
-  try { await ask(); } finally { asking = false; }
-  if (again) { again = false; look(); }
-}
-
-async function ask() {
+const look = oneAtATime(async () => {
   const url = new URL(page.dataset.news, location.href);
   const asked = shown();
   for (const card of asked) url.searchParams.append("card", card);
@@ -61,7 +52,7 @@ async function ask() {
     if (!answer.ok || answer.status === 204) return;
     text = await answer.text();
   } catch { return; }
-  if (shown().join() !== asked.join()) { again = true; return; } // cards came or went meanwhile: what it says of them is old
+  if (shown().join() !== asked.join()) { look(); return; } // cards came or went meanwhile: what it says of them is old
   const told = new DOMParser().parseFromString(text, "text/html");
   for (const gone of told.querySelectorAll("li[data-gone]")) {
     const card = cardOf(gone.dataset.card);
@@ -77,7 +68,7 @@ async function ask() {
   document.getElementById("how-many")?.replaceChildren(...told.querySelector("[data-how-many]").childNodes);
   fresh.hidden = line.dataset.new === "0";
   fresh.querySelector("[data-n]").textContent = line.textContent;
-}
+});
 
 // Show what is new without leaving the place: at the end, where the youngest stand.
 fresh?.querySelector("a").addEventListener("click", async (event) => {
@@ -97,6 +88,7 @@ fresh?.querySelector("a").addEventListener("click", async (event) => {
   }
   fresh.hidden = true;
   (first ?? queue).querySelector("[data-item-link]")?.focus();
+  look(); // more may have come since it was asked for
 });
 
 // A decision answers with its card: the focus goes to what stands in the way, else to the next card's title.

@@ -1,25 +1,16 @@
 // While a plan or an amendment is being read: what others decide meanwhile is told in a corner, and nothing moves.
 import { unsent } from "./chief.js";
-import { onNews } from "./live.js";
+import { onNews, oneAtATime } from "./live.js";
 
 const corner = document.querySelector("[data-moved]");
-let asking = false;
-let again = false; // something was decided since it was asked
-
-async function look() {
-  if (asking) { again = true; return; }
-  asking = true;
-  await ask().catch(() => {}); // gone, signed out, or out of reach: whoever decides is told then
-  asking = false;
-  if (again) { again = false; look(); }
-}
-
-async function ask() {
-  const answer = await fetch(corner.dataset.moved, { cache: "no-store", credentials: "same-origin", redirect: "error" });
-  if (answer.status !== 200) return;
-  const told = (await answer.text()).trim();
-  if (told !== corner.dataset.told) { corner.dataset.told = told; corner.innerHTML = told; }
-}
+const look = oneAtATime(async () => {
+  try {
+    const answer = await fetch(corner.dataset.moved, { cache: "no-store", credentials: "same-origin", redirect: "error" });
+    if (answer.status !== 200) return;
+    const told = (await answer.text()).trim();
+    if (told !== corner.dataset.told) { corner.dataset.told = told; corner.innerHTML = told; }
+  } catch { /* gone, signed out, or out of reach: whoever decides is told then */ }
+});
 
 if (corner) onNews(look);
 

@@ -70,3 +70,29 @@ def test_a_note_that_was_refused_is_kept(reviewing: Page, harness: Harness, allo
     harness.put(f"/workflows/{workflow_id}", {"title": "Kept", "steps": [task("plant"), task("dig")]})
     page.reload()
     assert note(page) == "Two spades deep is too deep."
+
+
+def test_an_answer_is_kept_where_the_server_stumbled_over_it_and_let_go_once_it_was_taken(
+    page_of: PageOf, harness: Harness, person: Harness, allow: Allow
+) -> None:
+    workflow_id = harness.plan("Ask twice", [task("dig")])
+    person.post(f"/workflows/{workflow_id}/approve")
+    run_id = harness.run(workflow_id)
+    harness.report(run_id, "dig", "Begun.", "running")
+    harness.post(f"/runs/{run_id}/questions/dig", {"text": "How deep?"})
+    page = page_of()
+    allow(page, "status of 502|favicon.ico")
+    here = f"/runs/{run_id}?step=dig"
+    page.goto(here)
+    page.route("**/answer/dig", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
+    for back in (page.go_back, lambda: page.goto(here)):
+        page.get_by_label("Your answer").fill("Two spades")
+        page.get_by_role("button", name="Answer").click()
+        expect(page.get_by_role("heading", name="Bad gateway")).to_be_visible()
+        back()
+        expect(page.get_by_label("Your answer")).to_have_value("Two spades")
+    page.unroute("**/answer/dig")
+    page.get_by_role("button", name="Answer").click()
+    expect(page.locator("#panel")).to_contain_text("Two spades")
+    page.wait_for_load_state()
+    assert [key for key in page.evaluate("Object.keys(localStorage)") if "/answer/" in key] == []

@@ -40,13 +40,18 @@ class Held:
             self._page.wait_for_timeout(20)
 
     def release(self) -> None:
+        """Let it through."""
+        assert self._route is not None
+        self._route.fulfill(response=self._answer)
+
+    def release_and_ask_again(self) -> None:
         """Let it through, and wait until the page has asked for what is true now."""
-        held, answer = self._route, self._answer
+        held = self._route
         assert held is not None
         with self._page.expect_response(
             lambda later: later.request != held.request and self._asks(later.request)
         ):
-            held.fulfill(response=answer)
+            self.release()
 
 
 def test_what_was_shown_as_new_is_not_offered_again(page_of: PageOf, harness: Harness) -> None:
@@ -62,9 +67,25 @@ def test_what_was_shown_as_new_is_not_offered_again(page_of: PageOf, harness: Ha
     offer.click()
     expect(card(page, "Sort the nuts")).to_be_visible()
     expect(offer).to_be_hidden()
-    held.release()
+    held.release_and_ask_again()
     expect(offer).to_be_hidden()
     expect(page.locator("#how-many")).to_contain_text("2 decisions wait")
+
+
+def test_what_came_while_the_new_was_on_its_way_is_offered(page_of: PageOf, harness: Harness) -> None:
+    harness.plan("Sort the bolts", [task("begin")], project="box")
+    page = page_of()
+    page.goto("/?project=box")
+    harness.plan("Sort the nuts", [task("begin")], project="box")
+    held = Held(page, lambda request: request.headers.get("hx-target") == "queue")
+    page.get_by_role("link", name="1 new, show").click()
+    held.wait()
+    harness.plan("Sort the nails", [task("begin")], project="box")
+    expect(page.get_by_role("link", name="2 new, show")).to_be_visible()
+    held.release()
+    expect(card(page, "Sort the nuts")).to_be_visible()
+    expect(page.get_by_role("link", name="1 new, show")).to_be_visible()
+    expect(card(page, "Sort the nails")).to_have_count(0)
 
 
 def test_what_was_decided_while_a_reader_s_page_asked_is_told(page_of: PageOf, harness: Harness) -> None:
@@ -82,5 +103,5 @@ def test_what_was_decided_while_a_reader_s_page_asked_is_told(page_of: PageOf, h
     person.get_by_role("button", name="Approve revision 1").click()
     expect(person.locator(".facts")).to_contain_text("Approved, version 1")
     expect(count).to_have_text(str(before))
-    held.release()
+    held.release_and_ask_again()
     expect(page.locator("[data-moved]")).to_contain_text("owner")
