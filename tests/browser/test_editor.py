@@ -135,6 +135,8 @@ def test_a_step_of_a_long_plan_is_found_and_opened(page_of: PageOf, harness: Har
     page.get_by_role("button", name="Later steps").click()
     expect(page.locator("#ed-scroll .ed-line").first).to_contain_text("s300")
     expect(page.locator("#f-id")).to_have_value("s250")
+    # Then the answer has given the focus where it goes.
+    expect(page.locator(".htmx-settling")).to_have_count(0)
     press(page, "Escape")
     press(page, "/")
     expect(page.locator("#f-sought")).to_be_focused()
